@@ -11,6 +11,8 @@ from assay.logic.all_different import (
     _avoidable,
     _fewest,
     _least_costs,
+    _Node,
+    _Search,
     most_probable_different,
     some_different,
 )
@@ -149,3 +151,66 @@ def test_a_large_space_of_different_concepts_is_decoded_by_the_search():
     assert decoded.changed.tolist() == [0, 1] and decoded.logs == pytest.approx(
         [25 * np.log(0.8), 24 * np.log(0.8) + np.log(0.05)]
     )
+
+
+# -- the search step by step -------------------------------------------------------------------------------------------
+
+
+def test_domains_keep_what_the_limit_leaves_and_lose_what_others_take():
+    costs = [np.array(row) for row in ([0.0, 1.0, 2.0, 4.0], [0.0, 3.0, 1.0, 2.0], [5.0, 0.0, 1.0, 0.5])]
+    search = _Search(DifferentGroups(3, 4, ((0, 1, 2),)), costs, 100)
+    search.limit, node = 2.0, _Node([0b1111] * 3, 0.0)
+    assert search._affordable(node)  # costs of 2 are just affordable
+    assert (node.domains, node.bound, search.exceeded) == ([0b0111, 0b1101, 0b1110], 0.0, 3.0)
+    assert search.restrict(node, [(0, 0b0001)])
+    assert (node.domains, node.bound) == ([0b0001, 0b1100, 0b1110], 1.0)
+    assert search.restrict(node, [(1, 0b0100)])
+    assert (node.domains, node.bound) == ([0b0001, 0b0100, 0b1010], 1.0)
+    late = node.copy()
+    search.limit = 1.2
+    assert not search.restrict(late, [(2, 0b1000)]) and search.exceeded == 1.5 and node.domains[2] == 0b1010
+    search.limit = 1.5
+    assert search.restrict(node, [(2, 0b1000)]) and (node.domains, node.bound) == ([0b0001, 0b0100, 0b1000], 1.5)
+    assert not search.restrict(node, [(0, 0b0010)])  # nothing is left
+
+
+def test_a_value_that_one_concept_alone_can_have_is_its_own():
+    search = _Search(DifferentGroups(4, 3, ((0, 1, 2), (2, 3))), [np.zeros(3)] * 4, 100)
+    node = _Node([0b111] * 4, 0.0)
+    assert search.restrict(node, [(0, 0b011), (1, 0b011)])
+    assert node.domains == [0b011, 0b011, 0b100, 0b011]  # 2 has the value, so that 3 has it not
+    assert not search.restrict(_Node([0b111] * 4, 0.0), [(0, 0b011), (1, 0b011), (2, 0b011)])
+    loose = _Search(DifferentGroups(3, 4, ((0, 1, 2),)), [np.zeros(4)] * 3, 100)
+    node = _Node([0b1111] * 3, 0.0)
+    assert loose.restrict(node, [(0, 0b0011), (1, 0b0011)]) and node.domains == [0b0011, 0b0011, 0b1111]
+
+
+def test_groups_of_other_values_or_of_more_than_names_are_not_for_this_search():
+    other = ConceptSpace((Concept("a", (1, 2, 3)), Concept("b", (1, 2, 4))))
+    assert DifferentGroups.of([parse("all_different(a, b)")], other) is None  # as many values, not the same
+    space = ConceptSpace(tuple(Concept(name, (1, 2, 3, 4)) for name in "abcde"))
+    found = DifferentGroups.of([parse("all_different(d, b)"), parse("all_different(e, a, c)")], space)
+    assert found == DifferentGroups(5, 4, ((3, 1), (4, 0, 2))) and found.peers == [(2, 4), (3,), (0, 4), (1,), (0, 2)]
+    assert DifferentGroups.of([parse("all_different(a + 1, b + 2)")], space) is None and DifferentGroups.of([], space) is None  # fmt: skip
+    tight = DifferentGroups(5, 2, ((3, 1), (1, 2), (0, 4, 2)))
+    assert tight.full == [[], [(3, 1), (1, 2)], [(1, 2)], [(3, 1)], []]
+
+
+def test_worlds_are_found_up_to_the_number_asked_for():
+    everything = [0b111] * 9
+    for most in (0, 1, 5, 12, 13):
+        assert len(some_different(SQUARE, everything, most)) == min(most, 12)
+    assert some_different(SQUARE, [0b011, 0b011, 0b011, *everything[3:]], 9).shape == (0, 9)
+    one = some_different(SQUARE, [0b001, 0b010, *everything[2:]], 9)
+    assert sorted(one.tolist()) == [world for world in lawful(SQUARE).tolist() if world[:2] == [0, 1]]
+
+
+def test_the_best_world_is_found_though_the_first_limit_holds_none():
+    groups = DifferentGroups(4, 4, ((0, 1, 2, 3),))
+    for scale in (0.01, 1.0, 300.0):
+        costs = rng_for(5, "steep").exponential(size=(4, 4)) * scale
+        costs[:, 0] = 0.0  # all want the same value
+        worlds = lawful(groups)
+        totals = costs[np.arange(4), worlds].sum(axis=1)
+        found = most_probable_different(groups, list(costs))
+        assert found.proven and found.codes.tolist() == worlds[totals.argmin()].tolist()

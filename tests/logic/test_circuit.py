@@ -295,3 +295,41 @@ def test_ranks_beyond_64_bits_are_exact():
     ranks = [0, 2**62, 2**63 + 1, 2**69 - 1]
     assert ranking.total == 2**69
     assert ranking.ranks(ranking.worlds(np.array(ranks, dtype=object))).tolist() == ranks
+
+
+def test_an_order_that_outgrows_the_budget_gives_way_to_that_of_the_space():
+    pairs = [name for i in range(9) for name in (f"x{i}", f"y{i}")]
+    small, large = (compile_diagram([equal_pairs(9)], bits(pairs), order).size for order in (pairs, sorted(pairs)))
+    assert compile_diagram([equal_pairs(9)], bits(pairs), budget=large // 2).size == small
+    with pytest.raises(TooLarge, match="outgrows 20 nodes"):
+        compile_diagram([equal_pairs(9)], bits(pairs), budget=20)
+    with pytest.raises(TooLarge):
+        compile_diagram([equal_pairs(9)], bits(sorted(pairs)), budget=large // 2)  # both orders are one
+
+
+def test_outcomes_of_several_formulas_in_concepts_of_several_sizes():
+    space = ConceptSpace((Concept("a", (2, 0, 1)), Concept("hue", ("red", "blue")), Concept("b", (False, True)), Concept("n", (1, 2, ABSENT))))  # fmt: skip
+    rules = [parse("a * 2 - b"), parse("hue if b else 'blue'"), parse("n"), parse("n == 2 or b")]
+    made = compile_diagram(rules, space)
+    codes = space.all_codes()
+    worlds = [list(space.decode(row).values()) for row in codes]
+    expected = [(a * 2 - b, hue if b else "blue", n, n == 2 or b) for a, hue, b, n in worlds]
+    assert [made.outcomes[number] for number in made.outcome_of(codes)] == expected
+    assert made.counts == Counter(expected) and made.next_widths[-1] == len(made.outcomes) == len({*expected})
+    assert made.size == sum(len(layer) for layer in made.layers) + len(made.outcomes)
+    assert made.width == max(len(layer) for layer in made.layers)
+    rng = np.random.default_rng(0)
+    chances = [rng.dirichlet(np.ones(size), size=4) for size in space.sizes]
+    mass = joint(space, codes, chances)
+    which = made.outcome_of(codes)
+    assert made.probabilities(chances) == pytest.approx(
+        np.stack([mass[:, which == number].sum(axis=1) for number in range(len(made.outcomes))], axis=1)
+    )
+    wanted = np.array([outcome[3] and outcome[0] > 0 for outcome in made.outcomes])
+    best, logs = made.most_probable(chances, wanted)
+    inside = np.flatnonzero(wanted[which])
+    assert best.tolist() == codes[inside[mass[:, inside].argmax(axis=1)]].tolist()
+    assert logs == pytest.approx(np.log(mass[:, inside].max(axis=1)))
+    ranking = made.among(wanted)
+    assert ranking.total == len(inside) and sorted(ranking.worlds(np.arange(ranking.total)).tolist()) == codes[inside].tolist()  # fmt: skip
+    assert ranking.ranks(ranking.worlds(np.arange(ranking.total)[::-1])).tolist() == list(range(ranking.total))[::-1]

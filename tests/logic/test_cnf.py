@@ -240,3 +240,68 @@ def test_absent_is_a_value_like_others_in_clauses():
 def test_variables_that_the_header_does_not_announce_are_refused(literal):
     with pytest.raises(DataError, match="announces 2 variables, the text uses 3"):
         parse_dimacs(f"p cnf 2 1\n1 {literal} 0\n")
+
+
+def test_the_text_of_clauses_in_full():
+    cnf = CNF(5, ((3, -1), (), (-5,)), {4: ("b", "it's"), -2: ("a", 0), 1: ("c", True)})
+    text = 'c 4 b = "it\'s"\nc -2 a = 0\nc 1 c = True\nc p show 1 2 4 0\np cnf 5 3\n3 -1 0\n0\n-5 0\n'
+    assert cnf.to_dimacs() == text and parse_dimacs(text) == cnf
+    assert CNF(2, ((1, 2),)).to_dimacs() == "p cnf 2 1\n1 2 0\n"
+    every = CNF(1, ((1,),), {1: ("a", True)})
+    assert every.to_dimacs() == "c 1 a = True\nc p show 1 0\np cnf 1 1\n1 0\n"
+
+
+@pytest.mark.parametrize(
+    ("comment", "meanings"),
+    [
+        ("c 1 a = [1, 2]", {1: ("a", "[1, 2]")}), ("c 2 a = 1.5", {2: ("a", "1.5")}), ("c -3 x.y = -7", {-3: ("x.y", -7)}), ("c 1 a = None", {1: ("a", "None")}),
+        ("c 1 a = red and blue", {1: ("a", "red and blue")}), ("c 1 a = 'red  rose'", {1: ("a", "red  rose")}), ("c 1 a = False", {1: ("a", False)}),
+        ("c 1 a == 3", {}), ("c 1 a =", {}), ("c 1.5 a = 3", {}), ("c --1 a = 3", {}), ("c a 1 = 3", {}),
+    ],
+)  # fmt: skip
+def test_what_a_comment_says_of_a_literal(comment, meanings):
+    found = parse_dimacs(f"{comment}\np cnf 3 1\n1 0\n").meanings
+    assert found == meanings and [type(value) for _, value in found.values()] == [
+        type(value) for _, value in meanings.values()
+    ]
+
+
+def test_headers_and_clauses_must_agree_exactly():
+    assert parse_dimacs("p cnf 3 2\n1 -3 0 2 0").clauses == ((1, -3), (2,))
+    for text, says in (
+        ("p cnf 3 1\n1 0\n2 0\n", "announces 1 clauses, the text has 2"),
+        ("p cnf 3 1 0\n1 0\n", "expected 'p cnf VARIABLES CLAUSES', found 'p cnf 3 1 0'"),
+        ("p cnf 3 2\n1 0\n2\n", "ends inside a clause"),
+        ("c x\n\np dnf 3 1\n1 0\n", "line 3: expected"),
+        ("p cnf 3 1\n\n1 2x 0\n", "line 3: literals are whole numbers, found '1 2x 0'"),
+    ):
+        with pytest.raises(DataError, match=says):
+            parse_dimacs(text)
+
+
+def test_names_are_those_of_true_literals_alone():
+    cnf = CNF(4, ((1, -2, 4), (-4, 3)), {-1: ("not_this", True), 2: ("b", 1), 3: ("c", True), 4: ("d", False)})
+    knowledge = knowledge_from_cnf(cnf, "label")
+    assert knowledge.space.names == ("x1", "x2", "c", "x4") and knowledge.label_names == ("label",)
+    assert str(knowledge.labels[0].formula) == "(x1 or not x2 or x4) and (not x4 or c)"
+    assert str(clauses_formula([(-2,), (1, 2, -3)], ["p", "q", "r"])) == "not q and (p or q or not r)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "xor(a, b, c) or not (a and b)", "iff(a, implies(b, c))", "implies(a or b, c and a)", "(a and b) or (b and c) or (a and c)", "xor(a)", "xor()",
+        "a and True", "a or n > 2", "not (n > 9) and a", "n == 2 or implies(n == 0, a)", "count(a, b, n == 1) == 2", "a if b else c",
+    ],
+)  # fmt: skip
+def test_every_connective_keeps_the_number_of_models(text):
+    space = ConceptSpace((*bits(["a", "b", "c"]).concepts, Concept("n", (0, 1, 2))))
+    rule, codes = parse(text), space.all_codes()
+    truth = evaluate(rule, space, codes)
+    knowledge = Knowledge(space, (Label("y", rule, (False, True)),), (Constraint("some", parse("a or b or n > 0")), Constraint("odd", parse("not (c and n == 2)"))))  # fmt: skip
+    inside = knowledge.can_be(codes)
+    worlds = [(*space.decode(row).values(), bool(y)) for row, y in zip(codes[inside], truth[inside], strict=True)]
+    assert Counter(models(to_cnf(knowledge), (*space.names, "y"))) == Counter(worlds)
+    for value in (False, True):
+        given = models(to_cnf(knowledge, {"y": value}), space.names)
+        assert Counter(given) == Counter(world[:-1] for world in worlds if world[-1] == value)

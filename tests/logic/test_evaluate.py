@@ -252,3 +252,48 @@ def test_truth_values_of_any_number_of_parts_are_added_up(pairs):
     assert (
         evaluate(formula, ConceptSpace(tuple(Concept(name, (0, 1, 2)) for name in names)), codes).tolist() == expected
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("count(a in (), b == 1)", lambda a, b, c: int(b == 1)),
+        ("count((a, b) in [(0, 1), (2, 2)], c in (5, 3), a == 2)", lambda a, b, c: ((a, b) in [(0, 1), (2, 2)]) + (c in (5, 3)) + (a == 2)),
+        ("count(a in (0, 2), a in (2,), a != 1, b > c)", lambda a, b, c: (a in (0, 2)) + (a == 2) + (a != 1) + (b > c)),
+        ("count(a + b in (3, 4), a == 1)", lambda a, b, c: (a + b in (3, 4)) + (a == 1)),
+        ("c in (3, 9)", lambda a, b, c: c in (3, 9)),
+        ("not c in (9, 5, 1)", lambda a, b, c: c not in (9, 5, 1)),
+        ("(a, c) in [(2, 5), (0, -1), (2, 3)]", lambda a, b, c: (a, c) in [(2, 5), (0, -1), (2, 3)]),
+        ("all_different(a, b, c)", lambda a, b, c: len({a, b, c}) == 3),
+        ("all_equal(a, b, c + 1)", lambda a, b, c: a == b == c + 1),
+        ("min(a, b, c) + 10 * max(a, b, c)", lambda a, b, c: min(a, b, c) + 10 * max(a, b, c)),
+        ("c // (a + 1) - c % (b + 2)", lambda a, b, c: c // (a + 1) - c % (b + 2)),
+        ("c ** a - abs(c)", lambda a, b, c: c**a - abs(c)),
+        ("(a if c > 2 else -b) * c", lambda a, b, c: (a if c > 2 else -b) * c),
+        ("xor(a == b, b == 1, c > 2)", lambda a, b, c: ((a == b) + (b == 1) + (c > 2)) % 2 == 1),
+        ("xor()", lambda a, b, c: False), ("implies(a > b, c < 5)", lambda a, b, c: a <= b or c < 5), ("iff(a > b, c < 5)", lambda a, b, c: (a > b) == (c < 5)),
+    ],
+)  # fmt: skip
+def test_formulas_by_hand_on_every_world(text, expected):
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (2, 1)), Concept("c", (5, -1, 3, 4))))
+    codes = space.all_codes()[::-1]
+    found = evaluate(parse(text), space, codes)
+    worlds = [tuple(concept.values[code] for concept, code in zip(space.concepts, row, strict=True)) for row in codes]
+    assert found.tolist() == [expected(*world) for world in worlds]
+
+
+def test_words_have_numbers_of_their_own_beside_those_of_the_concepts():
+    space = ConceptSpace((Concept("hue", ("red", "blue", ABSENT)), Concept("tone", ("grey", "red"))))
+    codes = space.all_codes()
+    assert evaluate(parse("hue if tone == 'red' else 'other'"), space, codes).tolist() == [
+        "other", "red", "other", "blue", "other", ABSENT]  # fmt: skip
+    assert evaluate(parse("(hue, tone) in [('blue', 'grey'), ('red', 'red'), ('absent', 'grey')]"), space, codes).tolist() == [
+        False, True, True, False, True, False]  # fmt: skip
+    assert Evaluator(space, parse("hue == 'red'")).words == {ABSENT: ABSENT_NUMBER, "red": 0, "blue": 1, "grey": 2}
+
+
+def test_codes_must_have_a_column_for_each_concept():
+    space = digits(["a", "b"])
+    for shape in ((3, 1), (3, 3), (2,), (1, 2, 2)):
+        with pytest.raises(ValueError, match="codes must have 2 columns"):
+            evaluate(parse("a"), space, np.zeros(shape, dtype=np.int64))

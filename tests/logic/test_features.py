@@ -158,3 +158,64 @@ def test_what_needs_objects_says_that_they_are_there():
     assert [feature.of for feature in features] == [(0, 1, 2)] * 2  # small, large, absent
     for place, feature in enumerate(features):
         assert (evaluate(feature.formulas[1], space, codes) == (codes[:, place] == 1)).all()
+
+
+MANY = ConceptSpace(
+    (
+        Concept("p", (False, True)), Concept("q", (False, True)), Concept("n", (0, 1, 2)), Concept("m", (5, 3, 4)),
+        Concept("hue", ("red", "blue", "grey")), Concept("k", (1, 2, ABSENT)), Concept("j", (1, 2, ABSENT)),
+        Concept("c", (0, 1, 2, 3, 4), counts=True),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "inside"),
+    [
+        ("n == m and n > m", ["n == m", "n > m"]), ("(1 if p else 2) + n > 2", ["(1 if p else 2) + n > 2"]),
+        ("(1 if p else (2 if q else 3)) > 1", ["p", "q"]), ("(n if p else 0) > 1", ["(n if p else 0) > 1"]),
+        ("min(count(p, q), 1) == 1", ["p", "q"]), ("abs(count(p, q) - n) == 1", ["abs(count(p, q) - n) == 1"]),
+        ("p if q else n > 1", ["q", "p", "n > 1"]), ("xor(p, k == 2, n + m == 5)", ["p", "k == 2", "n + m == 5"]),
+        ("count(p, n > 1, hue == 'red') == 2", ["p", "n > 1", "hue == 'red'"]), ("iff(p, implies(q, n == 1))", ["p", "q", "n == 1"]),
+    ],
+)  # fmt: skip
+def test_the_truths_that_a_rule_combines(rule, inside):
+    assert [str(atom) for atom in atoms(ground_formula(parse(rule), MANY))] == inside
+
+
+@pytest.mark.parametrize(
+    ("rule", "features"),
+    [
+        ("n != m or m < n or p", [(("n", "m"), ("m == n", "m < n", "m > n"), None), (("p",), ("not p", "p"), (0, 1))]),
+        ("k == j", [(("k", "j"), ("j == k", "j != k"), None)]), ("k != j", [(("k", "j"), ("j == k", "j != k"), None)]),
+        ("p == (n > 1)", [(("p", "n"), ("(n > 1) == p", "(n > 1) != p"), None)]),
+        ("p + n == 1", [(("p", "n"), ("1 == p + n", "1 < p + n", "1 > p + n"), None)]),
+        ("p == n", [(("p", "n"), ("n == p", "n < p", "n > p"), None)]),
+        ("p >= q", [(("p", "q"), ("p == q", "p < q", "p > q"), None)]),
+        ("k == n", [(("k", "n"), ("k == n", "k != n"), None)]),
+        ("all_different(n, m)", [(("n", "m"), ("all_different(n, m)", "not all_different(n, m)"), None)]),
+        ("q and n > 1 and p and n == 0", [(("q",), ("not q", "q"), (0, 1)), (("n",), ("n == 0", "n == 1", "n == 2"), (0, 1, 2)), (("p",), ("not p", "p"), (0, 1))]),
+        ("c >= 1 and c <= 3", [(("c",), ("not c", "1-3 c", "c == 4"), (0, 1, 1, 1, 2))]),
+        ("m >= 4", [(("m",), ("m != 3", "m == 3"), (0, 1, 0))]), ("m <= 4", [(("m",), ("m == 5", "m != 5"), (0, 1, 1))]),
+        ("k == 1 or hue in ('grey', 'red')", [(("k",), ("k == 1", "k != 1"), (0, 1, 1)), (("hue",), ("hue != blue", "hue == blue"), (0, 1, 0))]),
+        ("hue == 'red' or True", [(("hue",), ("hue == red", "hue != red"), (0, 1, 1))]),
+    ],
+)  # fmt: skip
+def test_features_in_order_of_their_first_use(rule, features):
+    found = features_of(ground_formula(parse(rule), MANY), MANY)
+    assert [(one.names, one.words, getattr(one, "of", None)) for one in found] == features
+
+
+def test_some_classes_of_a_feature_in_words_and_as_a_formula():
+    words = only("hue == 'red' and hue != 'grey'", MANY)
+    assert words.of == (0, 1, 2)
+    assert words.text(frozenset([2, 0])) == "hue != blue" and str(words.formula(frozenset([1, 2]))) == "hue != 'red'"
+    told = only("all_different(n, m)", MANY)
+    assert told.text(frozenset([1])) == "not all_different(n, m)" and told.size == 2
+    assert told.text(frozenset([1, 0])) == "(all_different(n, m) or not all_different(n, m))"
+    assert str(told.formula(frozenset([1, 0]))) == "all_different(n, m) or not all_different(n, m)"
+    codes = MANY.all_codes()[::-7]
+    n, m = codes[:, 2], np.array([5, 3, 4])[codes[:, 3]]
+    assert told.classes(MANY, codes).tolist() == (n == m).astype(int).tolist()
+    single = only("c > 2", MANY)
+    assert single.classes(MANY, codes).tolist() == [(0, 1, 1, 2, 2)[code] for code in codes[:, 7]]

@@ -7,12 +7,21 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import FormulaError, TooLarge
-from assay.logic import distance
+from assay.logic import distance, ground
 from assay.logic.circuit import compile_diagram
 from assay.logic.decode import FEW_WORLDS, MOST_VALUES, Decoder, _by_set, _distinct, _row_numbers, _traced
 from assay.logic.distance import distances
 from assay.logic.evaluate import NARROW, ROWS, evaluate
-from assay.logic.ground import MOST_CASES, FormulaShape, bounds, ground_formula, present, shape_of, well_formed
+from assay.logic.ground import (
+    MOST_CASES,
+    FormulaShape,
+    bounds,
+    check_formula,
+    ground_formula,
+    present,
+    shape_of,
+    well_formed,
+)
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import conjoin
 from assay.logic.parse import parse
@@ -285,3 +294,138 @@ def test_too_many_cases_are_refused():
     space = slots(60, sure=60)
     with pytest.raises(TooLarge, match="more than 200,000 cases"):
         ground_formula(parse("any(any(x.n < y.n for x, y in pairs(ss)) for z, w in pairs(ss))"), space)
+
+
+ODD = ConceptSpace(
+    (
+        Concept("a", (-3, -1, 2)), Concept("b", (2, 5)), Concept("t", (False, True)), Concept("low", (-2, 0)), Concept("hue", ("red", "blue")),
+        Concept("size", (1, 2, ABSENT)), Concept("flag", (False, True, ABSENT)), Concept("shade", ("red", ABSENT)), Concept("e", (0, 64)),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "flat"),
+    [
+        ("flag", "flag == True"), ("not flag", "not flag == True"), ("flag and t", "flag == True and t"), ("t or flag", "t or flag == True"),
+        ("xor(flag, t)", "xor(flag == True, t)"), ("implies(t, flag)", "implies(t, flag == True)"), ("iff(flag, t)", "iff(flag == True, t)"),
+        ("count(t, flag)", "count(t, flag == True)"), ("flag if t else t", "flag == True if t else t"), ("t if t else flag", "t if t else flag == True"),
+        ("1 if flag else 2", "1 if flag == True else 2"), ("flag == t", "flag == t"), ("all_equal(flag, t)", "all_equal(flag, t)"), ("t and a > 1", "t and a > 1"),
+    ],
+)  # fmt: skip
+def test_a_truth_that_may_be_absent_is_compared_where_a_truth_is_wanted(text, flat):
+    assert str(ground_formula(parse(text), ODD)) == flat
+
+
+@pytest.mark.parametrize(
+    ("text", "shape"),
+    [
+        ("3 if t else t", FormulaShape("int", 0, 3)), ("t if t else a", FormulaShape("int", -3, 2)), ("t if t else True", FormulaShape("bool", 0, 1)),
+        ("hue if t else shade", FormulaShape("symbol", symbols=("red", "blue", ABSENT), optional=True)), ("shade", FormulaShape("symbol", symbols=("red", ABSENT), optional=True)),
+        ("size if t else b", FormulaShape("int", 1, 5, (ABSENT,), True)), ("b if t else size", FormulaShape("int", 1, 5, (ABSENT,), True)), ("'red' if t else 'grey'", FormulaShape("symbol", symbols=("red", "grey"))),
+        ("count(t, t, a > 1, b > 1)", FormulaShape("int", 0, 4)), ("t * 3 - a", FormulaShape("int", -2, 6)), ("b // (low - 1)", FormulaShape("int", -5, -1)), ("b % (a - 3)", FormulaShape("int", -5, 0)),
+        ("max(a, low) - min(b, low)", FormulaShape("int", -2, 4)), ("b ** e", FormulaShape("int", 0, 5**64)), ("a ** 3", FormulaShape("int", -27, 27)), ("True", FormulaShape("bool", 1, 1)), ("False", FormulaShape("bool", 0, 0)),
+        ("-7", FormulaShape("int", -7, -7)), ("abs(low - 1)", FormulaShape("int", 1, 3)), ("min(a, b, low)", FormulaShape("int", -3, 0)), ("max(low, a, -1)", FormulaShape("int", -1, 2)),
+        ("(a, hue) in ((2, 'red'),)", FormulaShape("bool")), ("'absent' == size", FormulaShape("bool")), ("(1 if t else size) == 2", FormulaShape("bool")),
+    ],
+)  # fmt: skip
+def test_what_formulas_give_in_full(text, shape):
+    assert shape_of(parse(text), ODD) == shape
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("b // t", "division by 't', which can be zero"), ("b % low", "division by 'low', which can be zero"), ("b ** (e + 1)", "must lie in 0..64"), ("b ** low", "must lie in 0..64"),
+        ("1 < size", "'size' may be absent"), ("size >= 1", "'size' may be absent"), ("(size if t else 1) + 1", "'size if t else 1' may be absent"), ("(1 if t else size) + 1", "may be absent"),
+        ("all_equal(a, b, hue)", "'b' and 'hue' cannot be compared"), ("all_different(hue, a)", "'hue' and 'a' cannot be compared"), ("(hue, a) in ((2, 'red'),)", "'hue' and '2' cannot be compared"),
+        ("(a, hue) in ((2, 'red'), (2, 'green'))", "no value 'green'"), ("hue != 'absent'", "no value 'absent'"), ("a == 'absent'", "cannot be compared"), ("'absent' == a", "cannot be compared"),
+        ("'rose' == hue", "no value 'rose'; there is: blue, red"), ("flag + 1", "'flag' may be absent"), ("flag < 1", "'flag' may be absent"), ("shade < hue", "symbols have no order"), ("2 > 'red'", "cannot be compared"),
+        ("count(t, a)", "'a' is a number, not true or false"), ("implies(hue, t)", "'hue' is a symbol, not true or false"), ("implies(t, b)", "'b' is a number"), ("1 if a else 2", "'a' is a number"), ("abs(hue)", "'hue' is a symbol, not a number"),
+    ],
+)  # fmt: skip
+def test_formulas_that_do_not_fit_for_other_reasons(text, message):
+    with pytest.raises(FormulaError) as caught:
+        shape_of(parse(text), ODD)
+    assert message in str(caught.value)
+
+
+def test_symbols_that_share_only_absence_cannot_be_compared():
+    space = ConceptSpace((Concept("s", ("red", ABSENT)), Concept("r", ("big", ABSENT)), Concept("q", ("big", "red"))))
+    with pytest.raises(FormulaError, match="'s' and 'r' cannot be compared: they have no value in common"):
+        shape_of(parse("s == r"), space)
+    assert shape_of(parse("s == q and r != q and s == 'absent'"), space).kind == "bool"
+
+
+def test_a_guard_holds_for_what_it_guards_and_no_further():
+    space = slots(3, sure=1)
+    for text in (
+        "s2.size != 'absent' and s3.n != 'absent' and s2.n < s3.n",  # of both, by any of their attributes
+        "implies(s2.size != 'absent' and s3.size != 'absent', s2.n + s3.n > 2)",
+        "implies(s2.size != 'absent', implies(s3.size != 'absent', s2.n < s3.n))",
+        "s1.n > 1 or s2.n == 2",
+    ):
+        assert shape_of(parse(text), space).kind == "bool"
+    for text in (
+        "s2.size != 'absent' and s2.n > 1 or s2.n > 2",
+        "implies(s2.size != 'absent', s2.n > 1) and s2.n > 1",
+        "s2.size != 'absent' and s3.n > 1",
+        "s2.size != 'absent' or s2.n > 1",
+        "implies(s2.size != 'big', s2.n > 1)",
+        "implies(not s2.size != 'absent', s2.n > 1)",
+    ):
+        with pytest.raises(FormulaError, match="may be absent"):
+            shape_of(parse(text), space)
+
+
+def test_quantifiers_inside_quantifiers_bind_what_is_nearest():
+    space = slots(2, sure=2)
+    inner = ground_formula(parse("any(x.n > 1 and all(x.n > 2 for x in ss) for x in ss)"), space)
+    assert inner == parse("s1.n > 1 and (s1.n > 2 and s2.n > 2) or s2.n > 1 and (s1.n > 2 and s2.n > 2)")
+    both = ground_formula(parse("all(any(x.n + y.n == 3 for y in ss) for x in ss)"), space)
+    assert both == parse("(s1.n + s1.n == 3 or s1.n + s2.n == 3) and (s2.n + s1.n == 3 or s2.n + s2.n == 3)")
+    assert ground_formula(parse("x == 1 and any(x.n == 1 for x in ss)"), space) == parse("x == 1 and (s1.n == 1 or s2.n == 1)")  # fmt: skip
+    pairs = ground_formula(parse("all(x.n != y.n for x, y in pairs(ss))"), slots(3))
+    there = [f"s{n}.size != 'absent'" for n in (1, 2, 3)]
+    assert pairs == parse(
+        " and ".join(
+            f"implies({there[i]} and {there[j]}, s{i + 1}.n != s{j + 1}.n)" for i, j in ((0, 1), (0, 2), (1, 2))
+        )
+    )
+    counted = ground_formula(parse("count(x.n == y.n for x, y in pairs(ss))"), slots(2))
+    assert counted == parse(f"count({there[0]} and {there[1]} and s1.n == s2.n)")
+
+
+def test_numbers_are_places_in_a_group_and_not_among_all_slots():
+    slots_of = (Slot("p", "pets", ("age",)), Slot("c1", "cars", ("age",)), Slot("c2", "cars", ("age",)))
+    space = ConceptSpace(tuple(Concept(f"{slot.name}.age", (0, 1, 2)) for slot in slots_of), slots_of)
+    assert ground_formula(parse("count(c.age == c.number for c in cars)"), space) == parse("count(c1.age == 1, c2.age == 2)")  # fmt: skip
+    assert well_formed(space) == parse("True")
+    three = (Slot("o", "things", ("hue", "n", "big")),)
+    values = {"hue": ("red", ABSENT), "n": (1, ABSENT), "big": (False, True, ABSENT)}
+    wide = ConceptSpace(tuple(Concept(f"o.{name}", own) for name, own in values.items()), three)
+    assert well_formed(wide) == parse("all_equal(o.hue == 'absent', o.n == 'absent', o.big == 'absent')")
+    assert evaluate(well_formed(wide), wide, wide.all_codes()).sum() == 2 + 1
+
+
+def test_cases_are_counted_through_all_quantifiers(monkeypatch):
+    space = slots(4, sure=4)
+    nested = parse("any(any(x.n < y.n for y in ss) for x in ss)")
+    monkeypatch.setattr(ground, "MOST_CASES", 16)
+    assert len(ground_formula(nested, space).parts) == 4
+    beside = parse("any(x.n > 1 for x in ss) and all(x.n < 3 for x in ss)")  # eight cases, not sixteen
+    monkeypatch.setattr(ground, "MOST_CASES", 15)
+    assert [len(part.parts) for part in ground_formula(beside, space).parts] == [4, 4]
+    with pytest.raises(TooLarge, match="has more than 15 cases"):
+        ground_formula(nested, space)
+
+
+def test_numbers_may_reach_so_many_bits_in_either_direction(monkeypatch):
+    monkeypatch.setattr("assay.logic.formula.BITS", 6)
+    space = ConceptSpace((Concept("a", (-31, 5)), Concept("b", (1, 31))))
+    assert check_formula(parse("b + 31"), space).largest == 62 and check_formula(parse("a - 32"), space).largest == 63
+    for text in ("b + b + 2", "a + a - 2"):
+        with pytest.raises(FormulaError, match="its numbers can grow beyond 6 bits"):
+            check_formula(parse(text), space)
+    checked = check_formula(parse("a * 2 + b > 0"), space)
+    assert checked.largest == 62 and checked.flat == parse("a * 2 + b > 0") and checked.shape == FormulaShape("bool")

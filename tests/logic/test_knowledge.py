@@ -330,3 +330,89 @@ def test_a_knowledge_in_words():
     for asked in ("labels_of", "diagram", "boundaries"):
         with pytest.raises(RuleUnknown, match="none is known for label 'y'"):
             unruled.labels_of(np.zeros((1, 1), int)) if asked == "labels_of" else getattr(unruled, asked)
+
+
+# -- several labels, each with what is its own -------------------------------------------------------------------------
+
+
+def test_types_are_of_the_label_that_they_are_listed_for():
+    rules = {"x": "a and b", "y": "b or c", "z": "c"}
+    types = {"y": {"none": "not b and not c"}, "w": {"no label": "a"}, "x": {"one": "a ^ b", "no a": "not a"}}
+    odds = {"y": Odds(parse("2 * b - 1"), 0.25), "x": Odds(parse("a + 2"), 3.0)}
+    knowledge = Knowledge.of(bits(["a", "b", "c"]), rules, types=types, odds=odds)
+    found = {label.name: {region.name: str(region.formula) for region in label.types} for label in knowledge.labels}
+    assert found == {"x": {"one": "xor(a, b)", "no a": "not a"}, "y": {"none": "not b and not c"}, "z": {}}
+    assert [label.odds for label in knowledge.labels] == [odds["x"], odds["y"], None]
+    data = json.loads(json.dumps(knowledge.to_dict()))
+    assert data["labels"] == [
+        {"name": "x", "formula": "a and b", "values": [False, True], "types": {"one": "xor(a, b)", "no a": "not a"},
+         "odds": {"score": "a + 2", "scale": 3.0}},
+        {"name": "y", "formula": "b or c", "values": [False, True], "types": {"none": "not b and not c"},
+         "odds": {"score": "2 * b - 1", "scale": 0.25}},
+        {"name": "z", "formula": "c", "values": [False, True]},
+    ]  # fmt: skip
+    assert Knowledge.from_dict(data) == knowledge
+    assert [boundary.listed for boundary in knowledge.boundaries] == [True, True, False]
+
+
+def test_plain_data_in_full():
+    data = json.loads(json.dumps(TRAIN.to_dict()))
+    assert data["slots"] == [{"name": f"car{n}", "group": "cars", "attributes": ["hue", "load"]} for n in (1, 2)]
+    assert data["encoders"] == [{"name": g.name, "concepts": list(g.concepts)} for g in CARS.encoders]
+    assert data["constraints"] == [
+        {"name": "engine", "formula": "car1.hue != 'absent'", "tags": ["presence"]},
+        {"name": "loads", "formula": "all(x.load != y.load for x, y in pairs(cars))", "tags": ["counting", "pairs"]},
+    ]
+    assert "subconcepts" not in data and Knowledge.from_dict(data) == TRAIN
+    assert [one.tags for one in Knowledge.from_dict(data).constraints] == [("presence",), ("counting", "pairs")]
+
+
+def test_a_rule_is_known_where_that_of_every_label_is():
+    known, unknown = Label("x", parse("a"), (False, True)), Label("y", NO_RULE, (False, True))
+    both = Knowledge(bits(["a"]), (known, unknown))
+    assert not both.has_rule and Knowledge(bits(["a"]), (known,)).has_rule
+    assert (known.equation, unknown.equation) == ("x = a", "y by no known rule")
+    with pytest.raises(RuleUnknown, match="^drawing needs a rule, and none is known for label 'y'"):
+        both.require_rule("drawing")
+    assert both.giving(["x"]) == Knowledge(bits(["a"]), (known,)) and both.giving(["y", "x"]) == both
+
+
+def test_a_value_that_is_none_of_the_labels_has_no_code():
+    space = ConceptSpace((Concept("a", (3, 1, 2, 7)), Concept("hue", ("red", "blue", "grey"))))
+    labels = (Label("n", parse("a"), (2, 3)), Label("hue_too", parse("hue"), ("grey", "red")))
+    codes = np.array([[0, 0], [1, 1], [2, 2], [3, 0]])
+    assert Knowledge(space, labels).labels_of(codes).tolist() == [[1, 1], [-1, -1], [0, 0], [-1, 1]]
+
+
+def test_a_diagram_has_labels_then_stages_then_whether_a_world_is_within():
+    space = digits(["a", "b"], range(4))
+    knowledge = Knowledge.of(space, {"sum": "a + b", "even": "a == b"}, [Constraint("small", parse("a + b < 6"))])
+    diagram = knowledge.diagram_within(parse("a > 0"), [parse("b > 1"), parse("a > b")])
+    worlds = [(a, b) for a in range(4) for b in range(4)]
+    assert diagram.counts == Counter((a + b, a == b, b > 1, a > b, a > 0 and a + b < 6) for a, b in worlds)
+    assert knowledge.diagram_within(parse("a > 0"), [parse("b > 1"), parse("a > b")]) is diagram
+    assert knowledge.diagram_within(parse("a > 0"), [parse("a > b"), parse("b > 1")]) is not diagram
+
+
+def test_definitions_reach_labels_constraints_and_odds():
+    space = digits(["a", "b"], range(3))
+    knowledge = Knowledge.of(
+        space, {"y": "far > 1"}, [Constraint("near", parse("far < 2 or a == 0"), ("t",))],
+        {"lead": "a - b", "far": "abs(lead)"}, {"y": Odds(parse("far - 1"), 2.0)},
+    )  # fmt: skip
+    assert str(knowledge.label("y").formula) == "abs(a - b) > 1"
+    assert str(knowledge.constraints[0].formula) == "abs(a - b) < 2 or a == 0"
+    assert str(knowledge.label("y").odds.score) == "abs(a - b) - 1" and knowledge.label("y").odds.scale == 2.0
+    codes = space.all_codes()
+    broken = [not (abs(a - b) < 2 or a == 0) for a, b in codes.tolist()]
+    assert knowledge.violations(codes)[:, 0].tolist() == broken and any(broken)
+
+
+def test_symbols_that_a_label_can_take_are_in_the_order_of_the_concept():
+    space = ConceptSpace((Concept("hue", ("red", "blue", "grey", ABSENT)), Concept("n", (0, 1))))
+    label = Knowledge.of(space, {"y": "hue if n == 1 else 'blue'"}).label("y")
+    assert label.values == ("red", "blue", "grey") and label.kind == "symbol"
+    two = Knowledge.of(space, {"y": "'grey' if hue == 'red' else 'blue' if n == 1 else 'grey'"}).label("y")
+    assert two.values == ("grey", "blue")
+    never = Knowledge.of(space, {"y": "'red' if n > 1 else hue if hue in ('blue', 'grey') else 'grey'"}).label("y")
+    assert never.values == ("blue", "grey")  # red never comes out

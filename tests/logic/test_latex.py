@@ -78,3 +78,19 @@ def test_what_is_taken_away_stands_in_brackets_and_so_does_what_binds_less():
     assert latex(f.Implies(f.Implies(a, b), c)) == (
         r"\left(\mathit{a} \Rightarrow \mathit{b}\right) \Rightarrow \mathit{c}"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("(-3) ** a", r"\left(-3\right)^{a}"), ("a - (b - c)", r"a - \left(b - c\right)"), ("a - (b + c) - -2", r"a - \left(b + c\right) + 2"), ("xor(a and b, c or d)", r"\left(a \land b\right) \oplus \left(c \lor d\right)"),
+        ("not (a or b)", r"\lnot \left(a \lor b\right)"), ("not not a", r"\lnot \lnot a"), ("not a == b", r"\lnot a = b"), ("(a == b) == c", r"\left(a = b\right) = c"), ("-(a * b)", r"-\left(a \cdot b\right)"),
+        ("(a * b) // c", r"\left\lfloor \frac{a \cdot b}{c} \right\rfloor"), ("a % (b + c) * 2", r"\left(a \bmod \left(b + c\right)\right) \cdot 2"), ("a * (b % c)", r"a \cdot \left(b \bmod c\right)"), ("(a, b) in [(1, True), (2, False)]", r"(a, b) \in \{(1, \top), (2, \bot)\}"),
+        ("a + b in (1,)", r"a + b \in \{1\}"), ("not any(b for a in c)", r"\lnot \left(\exists a \in c : b\right)"), ("implies(implies(a, b), c)", r"\left(a \Rightarrow b\right) \Rightarrow c"), ("iff(a, b) or c", r"\left(a \Leftrightarrow b\right) \lor c"),
+        ("xor(xor(a, b), c)", r"\left(a \oplus b\right) \oplus c"), ("(1 if a else 2) + 3", r"\begin{cases} 1 & \text{if } a \\ 2 & \text{else} \end{cases} + 3"), ("count(a, b) > min(a, 2)", r"\mathrm{count}\left(a, b\right) > \mathrm{min}\left(a, 2\right)"),
+        ("all_equal(a, b) and all_different(a, b)", r"\mathrm{allequal}\left(a, b\right) \land \mathrm{alldifferent}\left(a, b\right)"), ("a == False", r"a = \bot"), ("count(a and b for c, d in pairs(a)) * 2", r"\left|\{c, d \in a : a \land b\}\right| \cdot 2"),
+        ("prolog('p.', 'yes', 't', a, b)", r"\mathrm{prolog: yes}\left(a, b\right)"), ("2 * -a", r"2 \cdot -a"), ("a * -3 * b", r"a \cdot -3 \cdot b"), ("(a + b) ** (c - 1)", r"\left(a + b\right)^{c - 1}"), ("a ** 2 * b", r"a^{2} \cdot b"),
+    ],
+)  # fmt: skip
+def test_brackets_stand_where_they_are_needed(text, written):
+    assert latex(parse(text)) == re.sub(r"(?<![\\\w])([a-d])(?!\w)", r"\\mathit{\1}", written)

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
-from assay.errors import KnowledgeError
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
+from assay.errors import KnowledgeError, TooLarge
+from assay.logic.circuit import compile_diagram
+from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import SLOTS, Limits, best_completions, conjoin, dead_ends
 from assay.logic.parse import parse
@@ -33,8 +35,6 @@ def test_two_diagrams_joined_hold_where_both_do():
 
 def test_diagrams_in_different_orders_are_refused():
     space = bits(["a", "b"])
-    from assay.logic.circuit import compile_diagram
-
     one, other = (compile_diagram([parse("a or b")], space, order) for order in (["a", "b"], ["b", "a"]))
     with pytest.raises(ValueError, match="different orders"):
         conjoin(one, other)
@@ -115,3 +115,89 @@ def test_small_diagrams_come_first_and_as_many_are_joined_as_fit():
         if len(joined) < 4:
             assert few.diagram([*joined, order[len(joined)]]) is None
     assert 0 < len(joined) < 4 or budget > max(sizes.values())
+
+
+def test_slots_come_before_all_other_constraints():
+    values = ("red", "blue", ABSENT)
+    concepts = tuple(Concept(f"o{n}.{name}", values) for n in (1, 2) for name in ("fill", "edge"))
+    space = ConceptSpace(concepts, tuple(Slot(f"o{n}", "things", ("fill", "edge")) for n in (1, 2)))
+    rules = [Constraint("some", parse("o1.fill != 'absent' or o2.edge != 'absent'")), Constraint("a", parse("o1.fill != 'red'"))]  # fmt: skip
+    limits = Limits(Knowledge.of(space, {"y": "o1.fill == 'blue'"}, rules))
+    assert limits.names == (SLOTS, "some", "a") and limits.groups == ((SLOTS, "some", "a"),)
+    assert limits.diagram(["a", SLOTS, "some"]).counts[(True,)] == 3 * 5 - 1  # o1 absent or blue, and not both absent
+    assert limits.only([SLOTS, "a"]).names == (SLOTS, "a")
+
+
+def test_joined_diagrams_may_have_so_many_nodes_and_no_more():
+    space = bits(["a", "b", "c"])
+    first, second = truth_diagram(parse("a"), space), truth_diagram(parse("b"), space)
+    whole = conjoin(first, second, 5)  # pairs of nodes: 1, then 2 (lost or not), then 2
+    assert whole.counts == {(False,): 6, (True,): 2} and whole.size == 1 + 2 + 2 + 2
+    with pytest.raises(TooLarge, match="the constraints' decision diagram outgrows 4 nodes"):
+        conjoin(first, second, 4)
+
+
+def test_chosen_constraints_keep_the_budget_and_those_too_large_come_last():
+    knowledge = Knowledge.of(
+        digits([*"abcd"], range(4)),
+        {"y": "a"},
+        [
+            Constraint("wide", parse("(a + 4 * b + 16 * c + 64 * d) % 11 == 3")),
+            Constraint("z", parse("a != 3")),
+            Constraint("b", parse("a != 0")),
+            Constraint("sum", parse("a + b + c + d == 5")),
+        ],
+    )
+    sizes = {name: Limits(knowledge).diagram([name]).size for name in ("wide", "z", "b", "sum")}
+    assert sizes["z"] == sizes["b"] < sizes["sum"] < sizes["wide"]
+    tight = Limits(knowledge, sizes["wide"] - 1)
+    assert tight.left_out == ("wide",) and tight.small_first(tight.names) == ["b", "z", "sum", "wide"]
+    assert not tight.exact and "wide" not in {name for group in tight.groups for name in group}
+    few = tight.only(["wide", "z"])
+    assert few.budget == tight.budget and few.left_out == ("wide",) and few.groups == (("z",),) and not few.exact
+    assert tight.only(["z", "b"]).exact and tight.as_many(["wide", "z", "b"]) == ["b", "z"]
+    for budget in (sizes["sum"], sizes["sum"] - 1):  # just enough, and one too few
+        assert (Limits(knowledge, budget).diagram(["sum"]) is None) == (budget < sizes["sum"])
+    exact = Limits(knowledge).diagram(["z", "sum", "b"])
+    codes = knowledge.space.all_codes()
+    expected = np.isin(codes[:, 0], (1, 2)) & (codes.sum(axis=1) == 5)
+    assert (true_outcomes(exact)[exact.outcome_of(codes)] == expected).all()
+
+
+def test_groups_are_filled_in_turn_and_each_constraint_is_in_one():
+    rules = ["a + b + c == 4", "b + c + d == 4", "a == 1", "a + d == 2", "c == 0"]
+    space = digits([*"abcd"], range(4))
+    knowledge = Knowledge.of(space, {"y": "a"}, [Constraint(f"r{n}", parse(text)) for n, text in enumerate(rules)])
+    truths = [evaluate(parse(text), space, space.all_codes()) for text in rules]
+    for budget in (12, 16, 20, 30, 1000):
+        limits = Limits(knowledge, budget)
+        expected = list[list[str]]()
+        for name in limits.names:
+            if limits.diagram([name]) is not None:
+                fits = [group for group in expected if limits.diagram([*group, name]) is not None]
+                if fits:
+                    fits[0].append(name)
+                else:
+                    expected.append([name])
+        assert limits.groups == tuple(map(tuple, expected))
+        assert limits.exact == (len(expected) <= 1 and not limits.left_out)
+        assert [diagram.counts[(True,)] for diagram in limits.of_groups()] == [
+            np.all([truths[int(name[1])] for name in group], axis=0).sum() for group in limits.groups
+        ]
+
+
+def test_the_least_cost_from_each_node_in_any_order_of_concepts():
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1)), Concept("c", (0, 1, 2, 3))))
+    costs = [np.array([0.0, 1.0, 5.0]), np.array([2.0, 0.0]), np.array([0.0, 0.5, 7.0, 0.25])]
+    worlds = [tuple(row) for row in space.all_codes().tolist() if sum(row) == 4]
+    for order in (["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]):
+        diagram = compile_diagram([parse("a + b + c == 4")], space, order)
+        ways = best_completions(diagram, costs)
+        assert [len(way) for way in ways] == [*(len(layer) for layer in diagram.layers), 2]
+        assert ways[0][0] == pytest.approx(min(sum(costs[p][c] for p, c in enumerate(world)) for world in worlds))
+        first = diagram.order[0]
+        for code in range(space.sizes[first]):
+            rest = [sum(costs[p][c] for p, c in enumerate(w) if p != first) for w in worlds if w[first] == code]
+            assert ways[1][diagram.layers[0][0, code]] == pytest.approx(min(rest, default=np.inf))
+        for lost, way in zip(dead_ends(diagram), ways, strict=True):
+            assert lost.tolist() == np.isinf(way).tolist()

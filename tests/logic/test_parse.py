@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import AssayError, FormulaError, TooLarge
 from assay.logic import formula as f
 from assay.logic.cnf import to_cnf
@@ -157,6 +157,10 @@ def test_names_free_and_bound():
 
 def test_a_pickle_leaves_the_hash_behind():
     assert hash(a + b) and "_hash" not in vars(pickle.loads(pickle.dumps(a + b)))
+    hashed = (a + b) * 2
+    assert hash(hashed) == hash((a + b) * 2) and "_hash" in vars(hashed) and "_hash" in vars(hashed.factors[0])
+    sent = pickle.loads(pickle.dumps(hashed))
+    assert sent == hashed and "_hash" not in vars(sent) and "_hash" not in vars(sent.factors[0])
 
 
 # -- what is refused ---------------------------------------------------------------------------------------------------
@@ -333,3 +337,68 @@ def test_any_text_is_a_formula_or_refused(text):
     assert parse(str(formula)) == formula and latex(formula)
     found = evaluate(formula, SPACE, np.zeros((2, len(SPACE)), dtype=int))
     assert len(found) == 2 and (found.dtype == bool) == (shape.kind == "bool")
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("a & b | c", "a and b or c"), ("a | b & c ^ a", "a or xor(b and c, a)"), ("a ^ b | c ^ a", "xor(a, b) or xor(c, a)"), ("(a | b) & c", "(a or b) and c"), ("a >> b >> c", "implies(implies(a, b), c)"),
+        ("a - b + c - 1", "a - b + c - 1"), ("a - (b + c)", "a - (b + c)"), ("a * b // c * 2", "((a * b) // c) * 2"), ("a // b // c", "(a // b) // c"), ("a % b * c", "(a % b) * c"), ("2 ** a ** b", "2 ** a ** b"),
+        ("+a - +b", "a - b"), ("-a * -b", "-a * -b"), ("~a & ~(b | c)", "not a and not (b or c)"), ("a < b == c", "a < b and b == c"), ("1 <= a < 5 != b >= 0", "1 <= a and a < 5 and 5 != b and b >= 0"),
+        ("a not in (1, 2)", "not a in (1, 2)"), ("(a, b) not in [[1, 2], (3, 4)]", "not (a, b) in [(1, 2), (3, 4)]"), ("(a,) in [(1,), (2,)]", "a in (1, 2)"), ("a in {-1, 'x', True}", "a in (-1, 'x', True)"),
+        ("any(x.p for x in cars for y in vans for z in cars)", "any(any(any(x.p for z in cars) for y in vans) for x in cars)"), ("all(x.p for x in cars if x.a if x.b)", "all(implies(x.a and x.b, x.p) for x in cars)"),
+        ("count(x.p for x in cars if x.a)", "count(x.a and x.p for x in cars)"), ("any(x.p == y.p for x, y in pairs(cars) if x.q)", "any(x.q and x.p == y.p for x, y in pairs(cars))"),
+        ("a.b.c.d == 1", "a.b.c.d == 1"), ("_a or b_", "_a or b_"), ("false or true", "False or True"), ("min(a)", "min(a)"), ("xor()", "xor()"), ("Mul(a, 2, b)", "a * 2 * b"), ("Gt(a, b) & Le(b, 2)", "a > b and b <= 2"),
+    ],
+)  # fmt: skip
+def test_chains_and_lists_are_read_as_python_reads_them(text, written):
+    assert str(parse(text)) == written and parse(written) == parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("count(x.p for x in cars for y in vans)", "count() takes one 'for'; use pairs() for two slots"), ("min(x.p for x in cars)", "min() takes no 'for'"), ("any(x.p for x, y in cars)", "two variables need"),
+        ("any(x.p for x in pairs(cars))", "'for' takes names"), ("any(x.p for x, y in pairs(cars, vans))", "'for' takes names"), ("any(x.p for x, y, z in pairs(cars))", "'for' takes names"), ("any(x.p for x.q in cars)", "'for' takes names"),
+        ("abs(a, k=1)", "no function named 'abs'"), ("exactly(True, a)", "a whole number is wanted here"), ("exactly(a, b)", "a whole number is wanted here"), ("1 < a in b", "comparison In is not allowed"), ("a in (1, 2) in (3,)", "'in' takes a list of values"),
+        ("a in (1, b)", "'in' takes values written out"), ("(a, b) in [(1, c)]", "'in' takes values written out"), ("a in b", "'in' takes a list"), ("a is b", "comparison Is is not allowed"), ("a / b", "use '//'"), ("a @ b", "operator MatMult is not allowed"),
+        ("1.5", "only whole numbers"), ("abs(a, b)", "does not take 2 arguments"), ("prolog('p', 'h', 't', 3)", "prolog() takes"), ("prolog('p', 'h', a)", "prolog() takes"), ("prolog('p', 3, 't', a)", "prolog() takes"), ("(a, b) in [(1, 2, 3)]", "each row of 'in' needs 2 values"),
+    ],
+)  # fmt: skip
+def test_what_looks_like_a_formula_and_is_none(text, says):
+    with pytest.raises(FormulaError) as caught:
+        parse(text)
+    assert says in str(caught.value)
+
+
+def test_texts_may_be_so_long_and_formulas_so_deep():
+    long = "a" + " " * (LONGEST - 6) + "and b"
+    assert len(long) == LONGEST and str(parse(long)) == "a and b"
+    with pytest.raises(FormulaError, match=f"a formula of {LONGEST + 1} characters is longer than {LONGEST}"):
+        parse(long.replace("and", " and"))
+    assert depth(parse("not " * (DEEPEST - 1) + "a")) == DEEPEST
+    with pytest.raises(FormulaError, match=f"nested more than {DEEPEST} deep"):
+        parse("not " * DEEPEST + "a")
+    deep = a
+    for _ in range(DEEPEST - 1):
+        deep = f.Not(deep)
+    assert shape_of(deep, bits(["a"])).kind == "bool"
+    with pytest.raises(FormulaError, match=f"nested more than {DEEPEST} deep, quantifiers spelled out"):
+        shape_of(f.Not(deep), bits(["a"]))
+    assert str(parse("-1 + a" + " * -1" * 5)) == "-1 + a * -1 * -1 * -1 * -1 * -1"
+    with pytest.raises(FormulaError, match=r"no concept named 'x\.q'"):
+        parse("x.p and x.q", ["x.p", "x"])
+    assert parse("any(x.p for x in cars) and y", ["y"]) == parse("any(x.p for x in cars) and y")
+
+
+def test_parts_are_replaced_and_kept_in_the_form_that_text_has():
+    three = {"a": f.Const(3), "b": parse("x + y"), "c": parse("x * y")}
+    for text, expected in (
+        ("-a + c", "-3 + x * y"), ("a - b", "3 - (x + y)"), ("a + b + 1", "3 + x + y + 1"), ("2 * c * b", "2 * x * y * (x + y)"), ("-b", "-(x + y)"),
+        ("b if a > 1 else c", "x + y if 3 > 1 else x * y"), ("(a, c) in [(1, 2)]", "(3, x * y) in [(1, 2)]"), ("any(v.p == a for v in cars)", "any(v.p == 3 for v in cars)"), ("max(a, b) // c", "max(3, x + y) // (x * y)"),
+        ("a.b == a", "a.b == 3"),
+    ):  # fmt: skip
+        assert substitute(parse(text), three) == parse(expected)
+    assert [str(part) for part in walk(parse("a + -b == c * 2"))] == ["a - b == c * 2", "a - b", "a", "-b", "b", "c * 2", "c", "2"]  # fmt: skip
+    assert names_in(parse("c + a.x > b + c")) == ("c", "a.x", "b")
+    assert free_names(parse("any(x.p == y.p and q for x in cars) or y.p or x.p")) == ("y.p", "q", "x.p")

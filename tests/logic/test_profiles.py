@@ -7,9 +7,10 @@ from assay.concepts import Concept, ConceptSpace
 from assay.errors import TooLarge
 from assay.logic import profiles
 from assay.logic.evaluate import evaluate
+from assay.logic.features import features_of
 from assay.logic.formula import TRUE
 from assay.logic.parse import parse
-from assay.logic.profiles import profiles_of
+from assay.logic.profiles import profiles_of, steps_of
 
 SPACE = ConceptSpace(
     (
@@ -80,3 +81,40 @@ def test_too_many_kinds_of_worlds_are_refused(monkeypatch):
         profiles_of(parse("n >= 3"), SPACE, parse("m >= 1"))
     with pytest.raises(TooLarge, match="too many worlds"):
         profiles_of(parse("n == m"), SPACE, TRUE)
+
+
+@pytest.mark.parametrize("limit", ["n + m <= 5", "implies(hue == 'red', idle)", "n != 3 or hue == 'blue' or m == 0"])
+@pytest.mark.parametrize("text", [*RULES, "n > m and hue != 'grey'"])
+def test_only_worlds_within_have_profiles_and_moves_between_them(text, limit):
+    rule, within, codes = parse(text), parse(limit), SPACE.all_codes()
+    found = profiles_of(rule, SPACE, within)
+    worlds = list(map(tuple, codes.tolist()))
+    truth = dict(zip(worlds, evaluate(rule, SPACE, codes).tolist(), strict=True))
+    inside = dict(zip(worlds, evaluate(within, SPACE, codes).tolist(), strict=True))
+    classes = np.stack([feature.classes(SPACE, codes) for feature in found.features], axis=1)
+    profile = dict(zip(worlds, map(tuple, classes.tolist()), strict=True))
+    rows = {tuple(row): bool(holds) for row, holds in zip(found.rows.tolist(), found.holds, strict=True)}
+    assert rows == {profile[world]: truth[world] for world in worlds if inside[world]} and len(rows) == len(found.rows)
+    used = [concept.name for concept in SPACE.concepts if any(concept.name in f.names for f in found.features)]
+    assert sorted(move.name for move in found.moves) == sorted(used)
+    for place, concept in enumerate(SPACE.concepts):
+        if concept.name not in used:
+            continue
+        grouped = steps_of(concept.name, found.features)
+        expected = set()
+        for world in worlds:
+            for code in range(len(concept.values)):
+                other = (*world[:place], code, *world[place + 1 :])
+                step = grouped is None or bool(grouped[world[place], code])
+                if inside[world] and inside[other] and not truth[world] and truth[other] and step:
+                    expected.add((profile[world], profile[other]))
+        assert moves_of(found)[concept.name] == expected
+
+
+def test_steps_are_those_of_the_concept_asked_for():
+    features = features_of(parse("n >= 3 and hue == 'red' and m > 1"), SPACE)
+    assert steps_of("n", features).shape == (6, 6) and steps_of("m", features).shape == (5, 5)
+    assert steps_of("hue", features) is None and steps_of("idle", features) is None
+    assert steps_of("m", features)[0].tolist() == [True, True, False, False, False]
+    related = features_of(parse("n > m"), SPACE)
+    assert steps_of("n", related) is None

@@ -54,3 +54,44 @@ def test_steps_limit_how_far_a_count_moves():
     near = np.abs(np.subtract.outer(np.arange(4), np.arange(4))) <= 1
     found = flips(parse("n == 3"), space, space.all_codes(), TRUE, [near])
     assert found[:, 0].tolist() == [False, False, True, True]
+
+
+MIXED = ConceptSpace((Concept("a", (0, 1, 2)), Concept("p", (False, True)), Concept("n", (0, 1, 2, 3)), Concept("hue", ("red", "blue"))))  # fmt: skip
+STEPS = [
+    np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]], dtype=bool),
+    None,
+    np.abs(np.subtract.outer(np.arange(4), np.arange(4))) <= 1,
+    np.array([[1, 0], [1, 1]], dtype=bool),
+]
+
+
+@pytest.mark.parametrize("limit", ["True", "a + n <= 3", "implies(p, hue == 'red')"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a + n == 3 and p", "all_different(a, n, 2)", "count(p, a == n, hue == 'blue', n > 1) >= 2", "a * n + p", "xor(p, a > n, hue == 'red')", "(a if p else n) == 2 or hue == 'blue'",
+        "hue if p or a == n else 'red'", "(a, n) in [(0, 3), (2, 1), (1, 1)] and not p", "implies(a == 2, n - a > 0)",
+    ],
+)  # fmt: skip
+def test_flips_within_limits_and_by_steps_are_those_of_brute_force(text, limit):
+    codes, rule, within = MIXED.all_codes(), parse(text), parse(limit)
+    now = evaluate(rule, MIXED, codes)
+    for steps in (None, STEPS):
+        expected = np.zeros(codes.shape, dtype=bool)
+        for place, concept in enumerate(MIXED.concepts):
+            for code in range(len(concept.values)):
+                other = changed(codes, place, code)
+                moved = (evaluate(rule, MIXED, other) != now) & evaluate(within, MIXED, other)
+                step = None if steps is None else steps[place]
+                expected[:, place] |= moved if step is None else moved & step[codes[:, place], code]
+        assert np.array_equal(flips(rule, MIXED, codes[::-1], within, steps), expected[::-1])
+
+
+def test_changes_of_one_concept_after_another_do_not_mix():
+    rule = parse("count(p, a == 1, n == 1) + count(a == 1, hue == 'red') * 2")
+    changes = Dependencies(rule, MIXED).at(MIXED.all_codes())
+    for name, value in (("a", 1), ("p", 1), ("a", 0), ("n", 1), ("a", 1), ("n", 3), ("p", 0)):
+        place = MIXED.place(name)
+        expected = evaluate(rule, MIXED, changed(MIXED.all_codes(), place, MIXED.concepts[place].values.index(value)))
+        assert changes.after(name, value).tolist() == expected.tolist()
+    assert changes.now.tolist() == evaluate(rule, MIXED, MIXED.all_codes()).tolist()

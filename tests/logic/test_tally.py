@@ -1,14 +1,24 @@
 """Rules compiled by what they count agree with every other way, and large boards are small diagrams."""
 
+import numpy as np
 import pytest
 
-from assay.concepts import bits, digits
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import TooLarge
+from assay.logic import tally
 from assay.logic.circuit import compile_diagram
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Count, Var, conjunction
 from assay.logic.parse import parse
-from assay.logic.tally import NotTallied, Skeleton, compile_tallied, true_outcomes, truth_diagram
+from assay.logic.tally import (
+    NotTallied,
+    Skeleton,
+    chance_of,
+    compile_tallied,
+    true_outcomes,
+    truth_diagram,
+    uniform,
+)
 from tests.logic.formulas import CASES, case
 
 BITS = [f"b{number}" for number in range(64)]
@@ -101,3 +111,77 @@ def test_terms_are_tables_from_their_least_value_on():
     assert all(term.table.min() == 0 and term.table.shape == (3, 3) for term in pairs) and len(pairs) == 1
     with pytest.raises(NotTallied, match="a constant"):
         Skeleton(parse("True"), space)
+
+
+def test_terms_look_at_one_or_two_concepts_of_so_many_values(monkeypatch):
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2, 3)), Concept("c", (0, 1))))
+    for largest, shapes in ((12, [[(3, 4)]]), (11, [[(3,), (4,)]])):
+        monkeypatch.setattr(tally, "LARGEST_TERM", largest)
+        skeleton = Skeleton(parse("a + b == 3"), space)
+        assert [[term.table.shape for term in own.terms] for own in skeleton.tallies] == shapes
+        codes = space.all_codes()
+        made = compile_tallied(parse("a + b == 3"), space)
+        assert true_outcomes(made)[made.outcome_of(codes)].tolist() == (codes[:, 0] + codes[:, 1] == 3).tolist()
+    monkeypatch.setattr(tally, "LARGEST_TERM", 4096)
+    three = Skeleton(parse("a + b + c == 3"), space)
+    assert [[term.places for term in own.terms] for own in three.tallies] == [[(0,), (1,), (2,)]]
+
+
+def test_the_general_way_has_a_budget_of_its_own(monkeypatch):
+    space, rule = digits([*"abcd"], range(4)), parse("all_different(a, b, c, d)")
+    size = truth_diagram(rule, space).size
+    monkeypatch.setattr(tally, "SLOW_BUDGET", 10)
+    with pytest.raises(TooLarge, match="outgrows 10 nodes"):
+        truth_diagram(rule, space)
+    monkeypatch.setattr(tally, "SLOW_BUDGET", 50_000)
+    with pytest.raises(TooLarge, match="outgrows 10 nodes"):
+        truth_diagram(rule, space, budget=10)
+    assert truth_diagram(rule, space, budget=5 * size).size == size
+
+
+def test_the_budget_of_a_tallied_diagram_is_met_exactly():
+    space, rule = bits([*"abcd"]), parse("count(a, b, c, d) == 2")
+    nodes = 1 + 2 + 3 + 4  # so many tallies before each concept, three ones and more together
+    assert compile_tallied(rule, space, budget=nodes).counts[(True,)] == 6
+    with pytest.raises(TooLarge, match=f"outgrows {nodes - 1} nodes"):
+        compile_tallied(rule, space, budget=nodes - 1)
+
+
+@pytest.mark.parametrize("order", [None, ["e", "c", "a", "d", "b"], ["b", "d", "e", "a", "c"]])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "count(a > e, b > d, c == a, d == 2, e + b == 3) >= 3",
+        "2 * a - 3 * b + c * d - e > 1",
+        "count(a == 1, b == 1, c == 1) == 1 and 2 * d + e >= 4 or a * e == 2",
+        "max(a + b + c - 3, d) == e",
+        "iff(a + 2 * b > c, count(c == d, d == e, a == e) == 1)",
+    ],
+)
+def test_concepts_of_several_sizes_are_tallied_in_any_order(text, order):
+    sizes = {"a": 3, "b": 2, "c": 4, "d": 3, "e": 4}
+    space = ConceptSpace(tuple(Concept(name, tuple(range(size))) for name, size in sizes.items()))
+    codes = space.all_codes()
+    made = compile_tallied(parse(text), space, order)
+    expected = evaluate(parse(text), space, codes)
+    assert (true_outcomes(made)[made.outcome_of(codes)] == expected).all() and 0 < expected.sum() < len(codes)
+    assert made.order == tuple(space.place(name) for name in order or space.names)
+    rng = np.random.default_rng(1)
+    chances = [rng.dirichlet(np.ones(size), size=3) for size in space.sizes]
+    mass = np.prod([one[:, codes[:, place]] for place, one in enumerate(chances)], axis=0)
+    assert chance_of(made, chances) == pytest.approx(mass[:, expected].sum(axis=1))
+    assert chance_of(made, uniform(space)) == pytest.approx([expected.mean()])
+
+
+def test_words_and_what_may_be_absent_are_not_tallied():
+    slots = (Slot("o", "things", ("hue", "n")),)
+    values = {"hue": ("red", "blue", ABSENT), "n": (1, 2, ABSENT)}
+    space = ConceptSpace(
+        (*(Concept(f"o.{name}", own) for name, own in values.items()), *digits(["a", "b"], range(3)).concepts), slots
+    )
+    codes = space.all_codes()
+    for text in ("o.hue == 'red' or a + b > 2", "o.n == 2 and a > b", "any(x.n > 1 for x in things) or a + b == 3"):
+        made = truth_diagram(parse(text), space)
+        assert (true_outcomes(made)[made.outcome_of(codes)] == evaluate(parse(text), space, codes)).all()
+    with pytest.raises(NotTallied):
+        Skeleton(parse("('red' if a + b > 2 else o.hue) == ('blue' if a * b > 1 else o.hue)"), space)

@@ -8,6 +8,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.parse import parse
 from assay.logic.residual import Residuals
 from assay.logic.terms import FUNCTIONS
+from assay.logic.traverse import names_in
 
 SPACE = ConceptSpace(
     (
@@ -81,6 +82,11 @@ def test_terms_know_the_concepts_that_they_depend_on():
         ("p and a > 1", {"p", "a"}),
         ("(a, hue) in ((1, 'red'),)", {"a", "hue"}),
         ("3", set()),
+        ("(p or q) and (p or r)", {"p", "q", "r"}),
+        ("xor(p, a > b) or a == 2", {"p", "a", "b"}),
+        ("a * b + a * c", {"a", "b", "c"}),
+        ("min(a, b) == max(a, c)", {"a", "b", "c"}),
+        ("hue if p else tone", {"hue", "p", "tone"}),
     ):
         mask = terms.nodes[terms.term(parse(text))].mask
         assert {name for place, name in enumerate(SPACE.names) if mask >> place & 1} == names
@@ -128,3 +134,38 @@ def test_functions_of_numbers_never_fail():
         and FUNCTIONS["min"](4, 2, 3) == 2
         and FUNCTIONS["max"](4, 2) == 4
     )
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("2 * a + 1 == 2 * b", "False"), ("4 * a + 3 == 2 * b", "False"), ("2 * a + 2 == 2 * b", "a + 1 == b"), ("-2 * a > -3", "a < 2"),
+        ("3 * a - 5 > 0", "a > 1"), ("5 - 3 * a > 0", "a < 2"), ("-3 * a == -6", "a == 2"), ("6 - 3 * a == 0", "2 == a"), ("4 * a - 2 * b > 3", "2 * a - b > 1"),
+        ("2 * b - 4 * a == 6", "2 * a == b - 3"), ("a + b > 7", "False"), ("a + b >= 7", "not a + b < 7"), ("a + b < 2", "False"), ("a + b > 1", "True"), ("a - 3 > 0", "False"), ("a - 3 == 0", "a == 3"),
+        ("a * 1 * b", "a * b"), ("(a + 0) * b", "b * a"), ("-a * b", "-(a * b)"), ("(3 * a) * (2 * b)", "6 * (b * a)"),
+        ("min(a, a)", "min(a)"), ("a // b + a // b", "2 * (a // b)"), ("all_equal(a, b, a)", "all_equal(b, a)"), ("all_equal(2, 2, a)", "all_equal(a, 2)"),
+        ("all_different(a)", "True"), ("all_different(1, 2, 1)", "False"), ("(a, b, 2) in ((1, 2, 2), (3, 4, 5))", "(a, b) in ((1, 2),)"), ("(True, a) in ((1, 2), (0, 3))", "a in (2,)"), ("a in ()", "False"),
+        ("xor(p, q, not r, True)", "xor(r, q, p)"), ("xor(not p, not q)", "xor(p, q)"), ("iff(p, not q)", "xor(p, q)"),
+    ],
+)  # fmt: skip
+def test_what_says_the_same_in_other_numbers_is_one_term(one, other):
+    terms = Residuals(SPACE)
+    assert terms.term(parse(one)) == terms.term(parse(other))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2 * a + 1 == 2 * b", "4 * a + 3 > 2 * b", "a - c == b", "a * b + c * a > 3", "a * b * c < -5", "abs(c) * a == b", "(a + c) * b > 2", "a // b == 0", "(a - c) % b == 1", "b ** a > 8",
+        "(a if p else b) + c == 1", "count(p, q, r, a > b) * 2 == a + 1", "all_equal(a, b, a + 0)", "all_different(a, b, c + 4)", "(a, p, hue) in ((1, True, 'red'), (2, False, 'blue'), (3, True, 'red'))",
+        "max(a, b, -c) - min(a, b) == 2", "xor(p, a > b, hue == tone)", "iff(hue == 'red', a + b + c > 2)", "p + 2 * q + 4 * r == a", "hue == (tone if p else 'red')",
+    ],
+)  # fmt: skip
+def test_what_is_left_in_any_order_is_what_evaluation_says(text):
+    names = [name for name in names_in(parse(text)) if name != "n"]
+    space = ConceptSpace(tuple(SPACE.concept(name) for name in names))
+    expected = evaluate(parse(text), space, space.all_codes())
+    for order in (names, names[::-1], sorted(names)):
+        diagram = compile_diagram([parse(text)], space, order)
+        found = [diagram.outcomes[number][0] for number in diagram.outcome_of(space.all_codes())]
+        assert found == expected.tolist()

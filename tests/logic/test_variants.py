@@ -178,3 +178,67 @@ def test_numbers_and_symbols_are_near_where_one_change_changes_them():
     assert boundary.tags(np.array([[0, 0], [2, 1]])) == ["change a; change b", "change a"]
     far = boundary_of(parse("(a >= 1) + (b >= 5)"), ConceptSpace((Concept("a", (0, 1)), Concept("b", (0, 9, 8)))))
     assert far.near(np.array([[0, 0]])).tolist() == [True]
+
+
+THINGS = ConceptSpace(
+    (
+        Concept("car", (0, 1, 2, 3), counts=True), Concept("truck", (0, 1, 2, 3), counts=True), Concept("p", (False, True)),
+        Concept("hue", ("red", "blue", "grey")), Concept("n", (0, 1, 2)),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("rule", "variants", "types"),
+    [
+        ("car > truck and truck >= 1", ["car > truck and truck"], ["car == truck and truck", "car < truck and truck", "car > truck and not truck"]),
+        ("car > truck", ["car > truck"], ["car == truck", "car < truck"]),
+        ("car >= 2 and p or hue == 'red'", ["car >= 2 and p", "hue == red"], ["car == 1 and p", "car >= 2 and not p", "hue != red"]),
+        ("n == 1 and p or n == 2", ["n == 2", "n != 0 and p"], ["n == 0", "n == 1 and not p", "n == 0 and p"]),
+        ("car == 2 and hue != 'grey'", ["car == 2 and hue != grey"], ["car == 1 and hue != grey", "car == 3 and hue != grey", "car == 2 and hue == grey"]),
+        ("p and (hue == 'red' or n >= 1)", ["p and n != 0", "p and hue == red"], ["not p and n != 0", "p and hue != red and n == 0", "not p and hue == red"]),
+        ("xor(p, n == 1)", ["p and n != 1", "not p and n == 1"], ["not p and n != 1", "p and n == 1"]),
+        ("count(p, hue == 'red', n == 2) >= 2", ["p and n == 2", "p and hue == red", "hue == red and n == 2"],
+         ["not p and hue != red and n == 2", "p and hue != red and n != 2", "not p and hue == red and n != 2"]),
+        ("n != 1 and hue in ('red', 'grey')", ["n != 1 and hue != blue"], ["n == 1 and hue != blue", "n != 1 and hue == blue"]),
+        ("n == car or car == 2", ["car >= n and car == 2", "car == n and car <= 2"],
+         ["car < n and car == 1", "car > n and car == 1", "car == 3", "car < n and car <= 2", "car < n and not car"]),
+        ("(car == 2 or n == 1) and n == car", ["1-2 car and car == n"],
+         ["not car and car < n", "car == 1 and n != 1 and car < n", "car == 2 and car > n", "car == 3", "1-2 car and n != 1 and car > n", "1-2 car and n == 1 and car > n"]),
+        ("n >= 1 or car >= truck", ["n != 0", "car >= truck"], ["n == 0 and car < truck"]),
+        ("p or truck >= 1", ["p", "truck"], ["not p and not truck"]),
+        ("n != car and p", ["car != n and p"], ["car == n and p", "car != n and not p"]),
+    ],
+)  # fmt: skip
+def test_variants_and_types_in_words(rule, variants, types):
+    found = boundary_of(parse(rule), THINGS)
+    assert [region.name for region in found.variants] == variants and [region.name for region in found.types] == types
+    codes = THINGS.all_codes()
+    truth = evaluate(parse(rule), THINGS, codes)
+    for region, rows in zip(found.types, found.in_types(codes).T, strict=True):
+        inside = evaluate(region.formula, THINGS, codes)
+        assert not (inside & truth).any() and (rows == (inside & found.near(codes))).all() and rows.any()
+    tags = found.tags(codes)
+    names = [*variants, *types]
+    members = np.concatenate([found.in_variants(codes), found.in_types(codes)], axis=1)
+    assert tags == ["; ".join(name for name, own in zip(names, row, strict=True) if own) or "far" for row in members]
+
+
+def test_limits_and_steps_decide_what_is_near():
+    limited = boundary_of(parse("car >= 2 and p"), THINGS, parse("car + truck <= 3"))
+    codes = THINGS.all_codes()
+    inside = codes[:, 0] + codes[:, 1] <= 3
+    one_more = (codes[:, 0] == 1) & (codes[:, 2] == 1) & (codes[:, 1] <= 1)
+    lit = (codes[:, 0] >= 2) & (codes[:, 2] == 0)
+    assert (limited.near(codes)[inside] == (one_more | lit)[inside]).all()
+    assert [region.name for region in limited.types] == ["car == 1 and p", "car >= 2 and not p"]
+    assert limited.flips(codes)[inside][:, 3:].any() == np.False_
+    other = boundary_of(parse("car >= 2 and p"), THINGS, parse("car + truck <= 2"))
+    assert (other.near(codes) != limited.near(codes)).any()  # each limit has a boundary of its own
+    number = boundary_of(parse("n * p"), THINGS)
+    assert not number.explicit and number.tags(np.array([[0, 0, 1, 0, 1], [0, 0, 0, 0, 0], [0, 0, 0, 0, 2]])) == [
+        "change p; change n",
+        "far",
+        "change p",
+    ]
+    assert number.near(codes).tolist() == [p == 1 or n > 0 for _, _, p, _, n in codes.tolist()]

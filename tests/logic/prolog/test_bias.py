@@ -9,8 +9,8 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Quantified
 from assay.logic.prolog import Worlds, formula_of, label
-from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, popper_bias
+from assay.logic.prolog.bias import Bias, Language, _ways
+from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, aleph_modes, definitions_text, popper_bias
 from assay.logic.prolog.literals import CountLiteral, Literal, Term, literals_by_terms
 from assay.seeds import rng_for
 
@@ -254,3 +254,125 @@ def test_the_files_of_both_systems_say_how_large_clauses_get():
     assert ":- modeb(1,colour_is_dog_colour(+car,+dog))." in text and ":- determination(east/1,same_colour/2)." in text
     usual = aleph_files(problem)[".b"]
     assert ":- set(noise,0)." in usual and ":- set(nodes,5000)." in usual and ":- set(search,heuristic)." in usual
+
+
+@pytest.mark.parametrize(
+    ("name", "formula", "definition"),
+    [
+        ("a_at_most_2", "a <= 2", "a(A,X0), X0 =< 2"), ("wet_true", "wet == True", "wet(A,true)"),
+        ("light_not_off", "light != 'off'", "light(A,X0), X0 \\= off"), ("a_is_b", "a == b", "a(A,X0), b(A,X1), X0 =:= X1"),
+        ("a_more_b", "a > b", "a(A,X0), b(A,X1), X0 > X1"), ("age_minus_1", "x.age == -1", "age(A,-1)"),
+        ("light_not_lamp", "light != lamp", "light(A,X0), lamp(A,X1), X0 \\= X1"),
+        ("colour_not_green", "x.colour != 'Green'", "colour(A,X0), X0 \\= 'Green'"),
+        ("car_num_at_least_2", "x.number >= 2", "car_num(A,X0), X0 >= 2"),
+        ("car_num_less_axles", "x.number < x.axles", "car_num(A,X0), axles(A,X1), X0 < X1"),
+        ("car_before", "x.number < y.number", "car_num(A,X0), car_num(B,X1), X0 < X1"),
+        ("car_right_before", "x.number + 1 == y.number", "car_num(A,X0), car_num(B,X1), X1 =:= X0 + 1"),
+        ("same_age", "x.age == y.age", "age(A,X0), age(B,X1), X0 =:= X1"),
+        ("less_axles", "x.axles < y.axles", "axles(A,X0), axles(B,X1), X0 < X1"),
+        ("car_num_more_axles_of", "x.number > y.axles", "car_num(A,X0), axles(B,X1), X0 > X1"),
+        ("colour_is_trim_of", "x.colour == y.trim", "colour(A,X0), trim(B,X1), X0 = X1"),
+        ("trim_not_dog_colour", "x.trim != y.colour", "trim(A,X0), dog_colour(B,X1), X0 \\= X1"),
+        ("axles_less_age", "x.axles < y.age", "axles(A,X0), age(B,X1), X0 < X1"),
+        ("all_different_colour", "all_different(x.colour, y.colour, z.colour)",
+         "colour(A,X0), colour(B,X1), colour(C,X2), X1 \\= X0, X2 \\= X0, X2 \\= X1"),
+        ("all_same_axles", "all_equal(x.axles, y.axles, z.axles)", "axles(A,X0), axles(B,X1), axles(C,X2), X1 = X0, X2 = X0"),
+        ("cars_at_least_2", "count(True for x in cars) >= 2", "aggregate_all(count, has_car(A,B), N), N >= 2"),
+        ("colour_green_count_0", "count(x.colour == 'Green' for x in cars) == 0",
+         "aggregate_all(count, (has_car(A,B), colour(B,'Green')), N), N =:= 0"),
+        ("dog_colour_red_count_at_least_2", "count(x.colour == 'red' for x in dogs) >= 2",
+         "aggregate_all(count, (has_dog(A,B), dog_colour(B,red)), N), N >= 2"),
+    ],
+)  # fmt: skip
+def test_formula_and_definition_have_the_arguments_in_their_places(name, formula, definition):
+    literal = Bias(SPACE).by_name[name]
+    arguments = ",".join("ABC"[: max(1, literal.arity)])
+    assert str(literal.formula(["x", "y", "z"])) == formula
+    assert literal.definition == f"{name}({arguments}) :- {definition}."
+    assert literal.head("PQR") == f"{name}({arguments.translate(str.maketrans('ABC', 'PQR'))})"
+
+
+def test_numbers_need_not_come_in_order():
+    space = ConceptSpace((Concept("a", (5, 1, 9, 3)),))
+    assert [one.name for one in Bias(space).literals if one.kind == "bound"] == [
+        "a_at_least_3", "a_at_most_3", "a_at_least_5", "a_at_most_5",
+    ]  # fmt: skip
+    assert [one.value for one in Bias(space).literals if one.kind == "bound"] == [3, 3, 5, 5]
+
+
+def test_objects_of_one_group_are_compared_even_in_two_numbers():
+    related = [name for name in names("relate", ("dogs", "dogs")).split() if "_num" not in name]
+    assert related == ["same_dog_colour", "different_dog_colour", "same_age", "different_age", "less_age"]
+
+
+def test_values_are_comparable_if_they_are_the_same_or_numbers_that_overlap():
+    def ways(left, right):
+        return _ways(Term(0, "l", "l", left), Term(1, "r", "r", right))
+
+    assert ways((1, 4), (4, 9)) == ways((4, 9), (1, 4)) == ways((1, 9), (4, 5)) == ("==", "!=", "<", ">")
+    assert ways((1, 3), (4, 9)) == ways((4, 9), (1, 3)) == ()
+    assert ways(("red", "blue"), ("blue", "red")) == ("==", "!=") == ways((False, True), (True, False))
+    assert (
+        ways(("red", "blue"), ("red",)) == ways(("red", "blue"), ("red", "grey")) == ways((False, True), (0, 1)) == ()
+    )
+
+
+def test_many_attributes_of_an_object_are_not_compared():
+    def compared(count, objects):
+        slots = tuple(Slot(f"box{n}", "boxes", tuple(f"x{k}" for k in range(count))) for n in range(1, objects + 1))
+        space = ConceptSpace(tuple(Concept(name, (0, 1)) for slot in slots for name in slot.concepts), slots)
+        bias = Bias(space, Language(order=False, counts=0))
+        return bias.count("compare"), bias.count("relate")
+
+    assert compared(28, 1) == (4 * 28 * 27 // 2, 0) and compared(29, 1) == (0, 0)
+    assert compared(28, 2) == (4 * 28 * 27 // 2, 3 * 28 + 3 * 28 * 27 // 2) and compared(29, 2) == (0, 3 * 29)
+
+
+def test_literals_are_apart_where_a_term_or_a_group_differs():
+    bias = Bias(SPACE)
+    found = {
+        (tuple((term.relation, term.argument) for term in terms), groups): [bias.literals[n].name for n in numbers]
+        for (terms, groups), numbers in literals_by_terms(bias.literals).items()
+    }
+    car, number = ("cars",), ("car_num", 0)
+    assert found[(("wet", -1),), ()] == ["wet_false", "wet_true"]
+    assert found[(("a", -1), ("b", -1)), ()] == ["a_is_b", "a_not_b", "a_less_b", "a_more_b"]
+    assert found[(number, ("axles", 0)), car] == [f"car_num_{way}_axles" for way in ("is", "not", "less", "more")]
+    assert found[(number, ("axles", 1)), car * 2] == [f"car_num_{way}_axles_of" for way in ("is", "less", "more")]
+    assert found[(number, ("car_num", 1)), car * 2] == ["car_before", "car_right_before"]
+    assert found[tuple(("trim", place) for place in range(3)), car * 3] == ["all_different_trim", "all_same_trim"]
+    assert found[(("colour", 0), ("dog_colour", 1)), ("cars", "dogs")] == [
+        "colour_is_dog_colour",
+        "colour_not_dog_colour",
+    ]
+
+
+SMALL = ConceptSpace(
+    (Concept("wet", (False, True)), Concept("box1.hue", ("red",)), Concept("box2.hue", ("red",))),
+    tuple(Slot(f"box{n}", "boxes", ("hue",)) for n in (1, 2)),
+)
+
+
+def test_the_whole_language_of_a_small_space_is_written_for_both_systems():
+    bias = Bias(SMALL, Language(objects=2, literals=1, clauses=3, counts=1))
+    assert definitions_text(bias).splitlines() == [one.definition for one in bias.literals]
+    arguments = {
+        "wet_false": 0, "wet_true": 0, "box_num_1": 1, "box_num_2": 1, "hue_red": 1, "box_before": 2, "box_right_before": 2,
+        "same_hue": 2, "different_hue": 2, "hue_red_count_0": 0, "hue_red_count_1": 0,
+    }  # fmt: skip
+    kinds = {name: ["box"] * number or ["world"] for name, number in arguments.items()}
+    assert aleph_modes(bias, "good").splitlines() == [
+        ":- modeh(1,good(+world)).", ":- modeb(*,has_box(+world,-box)).",
+        *(f":- modeb(1,{name}({','.join(f'+{kind}' for kind in own)}))." for name, own in kinds.items()),
+        ":- determination(good/1,has_box/2).",
+        *(f":- determination(good/1,{name}/{len(own)})." for name, own in kinds.items()),
+    ]  # fmt: skip
+    tuples = {name: f"({own[0]},)" if len(own) == 1 else f"({','.join(own)})" for name, own in kinds.items()}
+    ways = {name: "(in,)" if len(own) == 1 else "(in,in)" for name, own in kinds.items()}
+    assert popper_bias(bias, "good").splitlines() == [
+        "max_vars(3).", "max_body(3).", "max_clauses(3).", "head_pred(good,1).", "type(good,(world,)).",
+        "direction(good,(in,)).", "body_pred(has_box,2).", "type(has_box,(world,box)).", "direction(has_box,(in,out)).",
+        *(line for name, own in kinds.items() for line in (
+            f"body_pred({name},{len(own)}).", f"type({name},{tuples[name]}).", f"direction({name},{ways[name]})."
+        )),
+    ]  # fmt: skip

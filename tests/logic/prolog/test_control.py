@@ -5,7 +5,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot, digits
 from assay.logic.prolog import PrologError, ProofLimits, Worlds, label, read_program
-from assay.logic.prolog.labelling import head_of
+from assay.logic.prolog.labelling import Labeller, head_of, question_of
 from assay.logic.prolog.limits import Meter
 from assay.logic.prolog.machine import FactTable, Machine
 from tests.logic.prolog.test_machine import answers
@@ -257,3 +257,106 @@ later(G) :- G = member(X, [1]), call(G), X == 1.
 )  # fmt: skip
 def test_variables_and_terms_inside_clauses(goal, found):
     assert answers(goal, IN_CLAUSES) == found
+
+
+CUTS = r"""
+n(1). n(7). n(3).
+plain(N) :- ( N > 0 -> true ; true ), !, N > 5.
+plain(_).
+negated(N) :- \+ N = 0, !, N > 5.
+negated(_).
+found(N) :- findall(Y, n(Y), _), !, N > 5.
+found(_).
+counted(N) :- aggregate_all(count, n(_), K), !, N > K + 2.
+counted(_).
+every(N) :- forall(n(Y), Y > 0), !, N > 5.
+every(_).
+then(N) :- ( N > 2 -> !, N > 5 ; true ).
+then(3).
+other(N) :- ( N > 9 -> true ; !, N > 5 ).
+other(_).
+either(N) :- ( N > 5 ; !, N > 2 ).
+either(_).
+inside(N, Y) :- ( N > 1, !, N > 5 -> Y = a ; Y = b ).
+generated(X) :- n(Y), member(X, [Y, 0]), !, X > 1.
+generated(9).
+called(N) :- call((n(X), X > 2, !)), X =:= N.
+called(3).
+fails(X) :- ( X = 1, fail ; true ), X = 2.
+undone(X) :- ( X = 1, X > 1 -> true ; X = 2 ).
+softly(X, Y) :- ( n(X), X > 2, Y = 1 *-> true ; Y = 2 ).
+five(X, Y) :- ( X = 9, Y = nine ; X > 6 -> Y = big ; X > 4 -> Y = mid ; X > 2 -> Y = low ; Y = tiny ).
+both(Z) :- ( X = 1, Y = 2 ; Y = 3, X = 4 ), Z = X-Y-_.
+three(X) :- t(A, B, C), X = f(A, B, C).
+t(1, 2, 3).
+kinds(X, Y, Z, U) :- X = 1, Y = 1.0, Z = a, U = "a".
+later(X) :- Z = 1 + 2, X is Z * 2 - Z.
+head(H, R) :- findall(X, n(X), [H|R]).
+tail(T, L) :- findall(x(X, Y, X), member(X-Y, [1-_, 2-t]), L), findall([X|z], n(X), [T|_]).
+groups(K, L) :- bagof(V, member(K-V, [b-3, a-2, b-1, b-3]), L).
+sets(K, L) :- setof(V, member(K-V, [b-3, a-2, b-1, b-3]), L).
+twice(N, M) :- aggregate_all(count(X), member(X, [a, a, b]), N), aggregate_all(max(X), member(X, [2, 3 - 4]), M).
+hidden(L) :- setof(X, Y^Z^member(X-Y-Z, [c-1-2, a-3-4, c-5-6]), L).
+free(X, L) :- bagof(Y, Z^member(X-Y-Z, [2-b-p, 1-a-q, 2-a-r]), L).
+"""
+
+
+@pytest.mark.parametrize(
+    ("goal", "found"),
+    [
+        *((f"(n(X), {name}(X))", [7]) for name in ("plain", "negated", "found", "counted", "every", "other")),
+        ("(n(X), then(X))", [1, 7]), ("(n(X), either(X))", [7, 7, 3]), ("(n(X), called(X))", [7, 3]), ("generated(X)", []),
+        ("(X = 9, generated(X))", [9]), ("fails(X)", [2]), ("undone(X)", [2]), ("(n(X), inside(X, a))", [7]), ("(n(X), inside(X, b))", [1, 3]),
+    ],
+)  # fmt: skip
+def test_a_cut_throws_away_the_clauses_alternatives_and_nobody_elses(goal, found):
+    values = answers(f"findall(X, {goal}, L)", CUTS)[0].rpartition(",[")[2].rstrip(")]")
+    assert [int(value) for value in values.split(",") if value] == found
+
+
+@pytest.mark.parametrize(
+    ("goal", "found"),
+    [
+        ("softly(X, Y)", ["softly(7,1)", "softly(3,1)"]), ("softly(1, Y)", ["softly(1,2)"]),
+        ("five(9, Y)", ["five(9,nine)", "five(9,big)"]), ("five(5, Y)", ["five(5,mid)"]), ("five(3, Y)", ["five(3,low)"]),
+        ("five(0, Y)", ["five(0,tiny)"]), ("both(Z)", ["both(1 - 2 - A)", "both(4 - 3 - A)"]), ("three(X)", ["three(f(1,2,3))"]),
+        ("kinds(X, Y, Z, U)", ['kinds(1,1.0,a,"a")']), ("kinds(1, 1, a, U)", []), ("later(X)", ["later(3)"]),
+        ("head(H, R)", ["head(1,[7,3])"]), ("tail(T, L)", ["tail([1|z],[x(1,A,1),x(2,t,2)])"]),
+        ("groups(K, L)", ["groups(a,[2])", "groups(b,[3,1,3])"]), ("groups(K, [3|_])", ["groups(b,[3,1,3])"]),
+        ("sets(K, L)", ["sets(a,[2])", "sets(b,[1,3])"]), ("twice(N, M)", ["twice(3,2)"]), ("hidden(L)", ["hidden([a,c])"]),
+        ("free(X, L)", ["free(1,[a])", "free(2,[b,a])"]), ("free(2, L)", ["free(2,[b,a])"]),
+    ],
+)  # fmt: skip
+def test_branches_and_answers_of_clauses_with_several_new_variables(goal, found):
+    assert answers(goal, CUTS) == found
+
+
+def test_the_head_has_one_argument_and_others_of_its_name_do_not_count():
+    assert head_of(read_program("p(X) :- q, r(X, 1). q. r(1, 1).")) == "p"
+    assert head_of(read_program("p(X) :- q(X, 1). q(1). q(1, 1).")) == "q"  # nobody calls q/1
+    assert head_of(read_program("p(X) :- q(X). s. q(1). t(1, 2).")) == "p"
+
+
+def test_each_world_has_facts_of_its_own_even_if_it_has_none():
+    slots = (Slot("box1", "boxes", ("hue",)), Slot("box2", "boxes", ("hue",)))
+    space = ConceptSpace(tuple(Concept(slot.concept("hue"), ("red", "absent", "blue")) for slot in slots), slots)
+    codes = np.array([[0, 2], [1, 1], [2, 1], [1, 1], [1, 0]])
+    assert label("p(W) :- has_box(W, _).", Worlds(space, codes)).tolist() == [True, False, True, False, True]
+    assert label("p(W) :- hue(B, red), box_num(B, 2).", Worlds(space, codes)).tolist() == [False] * 4 + [True]
+    assert label("p(W) :- \\+ before(_, _).", Worlds(space, codes)).tolist() == [False, True, True, True, True]
+
+
+def test_the_time_is_for_as_many_worlds_as_are_labelled():
+    worlds = Worlds(digits(["a"]), np.zeros((10_001, 1), dtype=int))
+    labeller = Labeller(question_of("p(W) :- a(W, 0).", worlds), ProofLimits(seconds=30))
+    assert labeller(worlds.codes).all() and labeller.machine.meter.seconds == 60
+    assert labeller(worlds.codes[:10]).tolist() == [True] * 10 and labeller.machine.meter.seconds == 30
+
+
+def test_the_head_that_is_asked_for_must_have_one_argument():
+    worlds = Worlds(digits(["a"]), np.array([[1]]))
+    with pytest.raises(PrologError, match="defines no p/1, which decides the label"):
+        question_of("p(1, 2). q(1).", worlds, "p")
+    asked = question_of("p(1). q(1).", Worlds(digits(["a"]), np.array([[1]]), "{a}"), "p")
+    assert (asked.head, asked.template, asked.space) == ("p", "{a}", worlds.space)
+    assert label("p(1). q(2).", Worlds(digits(["a"]), np.array([[1], [2]]), "{a}"), head="p").tolist() == [True, False]

@@ -7,8 +7,10 @@ import time
 import pytest
 
 from assay.logic.prolog import PrologError, ProofLimits, limits, machine, read_program, terms
+from assay.logic.prolog.builtins import IN_LISTS
 from assay.logic.prolog.limits import Meter
 from assay.logic.prolog.machine import Machine, Predicate, _kind_of
+from assay.logic.prolog.program import BUILT_IN
 from assay.logic.prolog.reader import Clause, read_term, sentences
 from assay.logic.prolog.store import Store, compare, rank
 from assay.logic.prolog.terms import TermWriter, Text, Variable, as_list, chain_of, items_of, show
@@ -378,3 +380,73 @@ def test_the_time_is_that_of_all_worlds_of_a_call():
     before = time.monotonic()
     with made.running(30_000):
         assert made.meter.seconds == 9 and made.meter.ends >= before + 9
+
+
+@pytest.mark.parametrize(
+    ("goal", "found"),
+    [
+        ("max_member(X, [c, b, a])", ["max_member(c,[c,b,a])"]), ("min_member(X, [a, c, b])", ["min_member(a,[a,c,b])"]),
+        ("max_member(X, [a])", ["max_member(a,[a])"]), ("atom_chars('a b', L)", ["atom_chars('a b',[a,' ',b])"]),
+        ("atom_length('a b', N)", ["atom_length('a b',3)"]), ("atom_chars(X, ['1', ' ', z])", ["atom_chars('1 z',['1',' ',z])"]),
+        ("once((member(b, L), L = [c|_]))", ["once((member(b,[c,b|A]),[c,b|A] = [c,b|A]))"]),
+        ("once((member(b, [a|T]), T = [c, d|_]))", ["once((member(b,[a,c,d,b|A]),[c,d,b|A] = [c,d,b|A]))"]),
+        ("X is 1 ^ 1000000", ["1 is 1 ^ 1000000"]), ("X is -1 ^ 1000001", ["-1 is -1 ^ 1000001"]),
+        ("X is 0 ^ 1000000", ["0 is 0 ^ 1000000"]), ("X is [2 * 3] - 1", ["5 is [2 * 3] - 1"]), ("3 =:= [1 + 2]", ["3 =:= [1 + 2]"]),
+        ("X is 2 - 3 - 4 - 5", ["-10 is 2 - 3 - 4 - 5"]), ("X is 100 // 7 // 2", ["7 is 100 // 7 // 2"]),
+        ("sort(0, @>=, [f(1), b, 2, f(3)], L)", ["sort(0,@>=,[f(1),b,2,f(3)],[f(3),f(1),b,2])"]),
+        ("findall(X-Y, nth0(X, [a, b, c], Y), L)", ["findall(A - B,nth0(A,[a,b,c],B),[0 - a,1 - b,2 - c])"]),
+        ("length(L, N), N >= 2, !", ["length([A,B],2),2 >= 2,!"]), ("compare(<, 1, 2)", ["compare(<,1,2)"]), ("compare(<, 2, 1)", []),
+        ("succ(2, X), succ(Y, 2)", ["succ(2,3),succ(1,2)"]), ("plus(1.5, X, 2)", ["plus(1.5,0.5,2)"]),
+        ("findall(X, arg(_, f(c, a, b), X), L)", ["findall(A,arg(B,f(c,a,b),A),[c,a,b])"]),
+    ],
+)  # fmt: skip
+def test_built_in_predicates_where_order_and_place_matter(goal, found):
+    assert answers(goal) == found
+
+
+@pytest.mark.parametrize(
+    ("goal", "says"),
+    [
+        ("X is max(1, 2, 3)", "no arithmetic function max/3"), ("X is '+'", "+ is no number"),
+        ('X is "pi"', '"pi" is no number'), ("X is [1, 2]", "no arithmetic function"), ("X is [a]", "a is no number"),
+    ],
+)  # fmt: skip
+def test_numbers_that_are_none(goal, says):
+    with pytest.raises(PrologError) as caught:
+        answers(goal)
+    assert says in str(caught.value)
+
+
+def test_a_list_of_one_number_is_that_number_wherever_its_end_is_known():
+    program = (
+        "one(X) :- T = [], X is [4|T] + 1. two(X) :- X is [4, 5]. three(X, T) :- X is [7|T]. fixed :- 4 =:= [4, 5]."
+    )
+    assert answers("one(X)", program) == ["one(5)"] and answers("three(X, [])", program) == ["three(7,[])"]
+    assert answers("(X = [3], Y is X)", program) == ["[3] = [3],3 is [3]"]
+    for goal in ("two(X)", "three(X, [1])", "three(X, T)", "fixed"):
+        with pytest.raises(PrologError, match=r"line 1: no arithmetic function \./2, in '"):
+            answers(goal, program)
+
+
+def test_library_predicates_in_lists_may_be_defined_anew_and_no_others():
+    for name, arity in sorted(IN_LISTS):
+        head = f"{name}({', '.join(['own'] * arity)})"
+        assert answers(head, f"{head}.") == [head.replace(", ", ",")]
+    for name, arity in sorted(BUILT_IN - IN_LISTS):
+        with pytest.raises(PrologError, match="is built in and cannot be defined anew"):
+            read_program(str(Clause((name, *["own"] * arity) if arity else name, "true")))
+
+
+def test_a_term_that_no_clause_is_indexed_by_finds_the_open_ones():
+    program = "k(a, 1). k(X, 2). k(f(_), 3)."
+    assert answers("k(g(z), N)", program) == ["k(g(z),2)"] and answers("k(f(y, z), N)", program) == ["k(f(y,z),2)"]
+    assert answers("k(1, N)", program) == ["k(1,2)"] and answers("k([], N)", "k(a, 1). k(b, 2).") == []
+
+
+def test_long_chains_are_written_up_to_the_parts_allowed():
+    left = right = 0
+    for number in range(1, 40):
+        left, right = ("-", left, number), ("^", number, right)
+    assert TermWriter(most=3).write(left) == "... - 37 - ... - ..."
+    assert TermWriter(most=5).write(right) == "39 ^ 38 ^ 37 ^ 36 ^ ... ^ ..."
+    assert TermWriter().write(left).startswith("0 - 1 - 2 - 3") and TermWriter().write(right).endswith("2 ^ 1 ^ 0")

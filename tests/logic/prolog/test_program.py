@@ -1,5 +1,7 @@
 """Programs, vocabularies, templates and oracles in their details: names, what is called, what is refused, what is written."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 
@@ -12,12 +14,15 @@ from assay.logic.parse import parse
 from assay.logic.prolog import PrologError, Vocabulary, oracle, read_program, rule_of
 from assay.logic.prolog.open_worlds import open_worlds
 from assay.logic.prolog.oracle import CHECKED, FEW, _some_worlds, _subspace, _whole, ask_program, readable, tabulate
+from assay.logic.prolog.predefined import with_predefined
 from assay.logic.prolog.program import FORBIDDEN, calls
 from assay.logic.prolog.templates import WorldTemplate, fill_place
 from assay.logic.prolog.terms import CURLY
+from assay.logic.prolog.unfold import unfold
 from assay.logic.prolog.vocabulary import kind_of_slots, plain_name, unused_name
 from assay.logic.prolog.write import facts_text, label_names, labels_text, rules_text
 
+oracles = import_module("assay.logic.prolog.oracle")  # the package has a function of this name
 COLOURS = ("red", "Dark blue")
 
 
@@ -273,3 +278,133 @@ def test_answers_are_asked_by_the_numbers_of_values():
 def test_the_worlds_to_check_on_are_the_same_everywhere():
     found = _some_worlds(digits(["a", "b"]), False)
     assert found[:5].tolist() == [[2, 6], [0, 3], [2, 0], [2, 1], [3, 1]] and len(found) == 400
+
+
+def test_goals_after_a_variable_are_called_and_checked_too():
+    assert called("p(X) :- X, a, (Y ; b).") == sorted([",/2", ",/2", ";/2", "a/0", "b/0"])
+    assert called("p(X, G) :- call(G, 1), maplist(X, [a]), foldl(q(2), [], 0, _).") == sorted(
+        [",/2", ",/2", "call/2", "maplist/2", "foldl/4", "q/4"]
+    )
+    for text in ("p(X) :- X, 3.", "p(X) :- 3, X.", "p(X) :- (X ; a), findall(Y, 3, _)."):
+        with pytest.raises(PrologError, match="3 is no goal"):
+            read_program(text)
+
+
+@pytest.mark.parametrize("text", ["?- halt.", ":- table p/1.", ":- p.", "?- p, q.", ":- use_module(lists)."])
+def test_nothing_is_done_because_a_program_says_so(text):
+    with pytest.raises(PrologError, match="is not allowed; allowed are dynamic, discontiguous and use_module"):
+        read_program(text)
+
+
+def test_directives_declare_all_that_they_list():
+    text = ":- dynamic [q/1, r/2], s/3.\n?- discontiguous t/0, u/1.\n:- use_module(library(pairs)).\np(1)."
+    read = read_program(text)
+    assert read.declared == {("q", 1), ("r", 2), ("s", 3), ("t", 0), ("u", 1)} == read.complete().declared
+    assert list(read.clauses) == [("p", 1)]
+
+
+def test_clauses_of_a_predicate_stay_in_their_order_wherever_they_stand():
+    read = read_program("p(2). q(1). p(1) :- q(1). p(3).", "mine")
+    assert [str(clause) for clause in read.clauses["p", 1]] == ["p(2).", "p(1) :- q(1).", "p(3)."]
+    assert str(read) == "p(2).\np(1) :- q(1).\np(3).\nq(1).\n"
+    with pytest.raises(PrologError, match="^mine line 2: no predicate qq/1 in 'qq\\(1\\)'; did you mean 'q/1'?"):
+        read_program("q(1).\np(1) :- qq(1).", "mine").complete()
+
+
+def test_predefined_predicates_come_once_and_before_those_of_the_library():
+    shelf = "last(X, Y) :- own(X, Y). own(1, 2). q(X) :- own(X, _)."
+    assert with_predefined("p(X) :- last(X, 2), q(X), last(X, X).", shelf).splitlines()[2:] == [
+        "last(X,Y) :- own(X,Y).", "q(X) :- own(X,A).", "own(1,2).",
+    ]  # fmt: skip
+    own = ":- dynamic q/1.\np(X) :- q(X)."
+    assert with_predefined(own, shelf) == own
+    assert with_predefined("p(X) :- last(X, 1). last(1, 1).", shelf) == "p(X) :- last(X, 1). last(1, 1)."
+    with pytest.raises(PrologError, match="^mine line 1: no predicate qq/1 .*did you mean 'q/1'"):
+        with_predefined("p(X) :- qq(X).", shelf, name="mine")
+
+
+def test_labels_that_are_not_known_are_no_facts():
+    known = Knowledge.of(
+        digits(["a"], (0, 1)), {"twice": "2 * a", "one": "a == 1", "hue": "'red' if a == 1 else 'Blue'"}
+    )
+    assert [label.values for label in known.labels] == [(0, 2), (False, True), ("red", "Blue")]
+    assert labels_text(known, np.array([[1, 1, 0], [-1, -1, -1], [0, 0, 1]]), first=8) == (
+        "twice(w8,2).\ntwice(w9,absent).\ntwice(w10,0).\none(w8).\nhue(w8,red).\nhue(w9,absent).\nhue(w10,'Blue').\n"
+    )
+
+
+def test_programs_on_terms_have_no_facts_in_formulas_either():
+    with pytest.raises(PrologError, match="no predicate n/2"):
+        unfold(read_program("p(W) :- n(W, 3)."), "p", BOXES, "{n}")
+    assert unfold(read_program("p(5)."), "p", digits(["n"]), "{n}") == parse("n == 5")
+
+
+def test_tables_are_made_up_to_a_number_of_worlds(monkeypatch):
+    space = digits(["a", "b"], (0, 1, 2))
+    rule = oracle("p(W) :- a(W, X), b(W, Y), X > Y.", space)
+    one = Oracle("q(W) :- b(W, 2).", "q", "", (Var("b"),))
+    monkeypatch.setattr(oracles, "FEW", 9)
+    assert len(tabulate(rule, space).rows) == 3 and readable(rule, space) and readable(rule & one, space)
+    assert tabulate(one, space) == Member((Var("b"),), ((2,),))
+    monkeypatch.setattr(oracles, "FEW", 8)
+    with pytest.raises(NoSymbols, match="9 worlds are too many to tabulate"):
+        tabulate(rule, space)
+    assert readable(one, space) and not readable(rule, space)
+    assert not readable(rule & one, space) and not readable(one & ~rule, space)
+
+
+def test_concepts_may_be_told_in_another_order():
+    space = digits(["a", "b"], (3, 1, 2))
+    rule = parse("prolog('p(W) :- a(W, X), b(W, Y), X > Y.', 'p', '', b, a)")
+    assert _subspace(rule, space).names == ("b", "a")
+    codes = space.all_codes()
+    assert evaluate(rule, space, codes).tolist() == [a > b for a in (3, 1, 2) for b in (3, 1, 2)]
+    rows = np.array([[1, 3], [3, 1], [2, 2]])  # b and a
+    assert ask_program(rule, space, rows, {"a": [3, 1, 2], "b": [3, 1, 2]}).tolist() == [True, False, False]
+
+
+def test_every_slot_must_be_whole():
+    space = space_of(("a1?", "as"), ("b1", "bs"), ("a2?", "as"))
+    codes = space.all_codes()
+    gone = {
+        name: codes[:, space.place(name)] == 2 for slot in ("a1", "a2") for name in (f"{slot}.colour", f"{slot}.size")
+    }
+    expected = (gone["a1.colour"] == gone["a1.size"]) & (gone["a2.colour"] == gone["a2.size"])
+    assert _whole(space, codes).tolist() == expected.tolist() and 0 < expected.sum() < len(codes)
+    rule = oracle("p(W).", space)
+    assert evaluate(rule, space, codes).tolist() == expected.tolist()
+
+
+def test_a_program_is_tried_when_it_becomes_a_rule():
+    space = digits(["a", "b"], (0, 1))
+    for text, why in (
+        ("p(W) :- z(W, 1).", "no predicate z/2"),
+        ("p(", "^mine.pl line 1 column 2"),
+        ("p(W) :- 3.", "3 is no goal"),
+    ):
+        for make in (oracle, rule_of):
+            with pytest.raises(PrologError, match=why):
+                make(text, space, name="mine.pl")
+    with pytest.raises(PrologError, match="defines no q/1"):
+        oracle("p(W) :- a(W, 1).", space, head="q")
+    two = "p(W) :- a(W, 1). q(W) :- b(W, 1)."
+    assert [oracle(two, space, head).head for head in (None, "p", "q")] == ["q", "p", "q"]
+    assert [str(rule_of(two, space, head)) for head in (None, "p", "q")] == ["b == 1", "a == 1", "b == 1"]
+
+
+def test_a_formula_that_says_something_else_is_not_taken(monkeypatch):
+    space = digits(["a", "b"], (0, 1, 2))
+    assert rule_of("p(W) :- a(W, 1).", space) == parse("a == 1")
+    monkeypatch.setattr(oracles, "formula_of", lambda program, vocabulary, head: parse("a == 1 and b != 2"))
+    rule = rule_of("p(W) :- a(W, 1).", space)
+    assert isinstance(rule, Oracle) and rule.concepts == (Var("a"), Var("b")) and rule.head == "p"
+    seen = []
+
+    def derived(program, head, space, template, packed):
+        seen.append((head, template, packed))
+        return parse("a == 1")
+
+    monkeypatch.setattr(oracles, "unfold", derived)
+    assert rule_of("p(f(1)).", space, template="f({a})", packed=True) == parse("a == 1")
+    assert rule_of("p(f(1)). q(2).", space, "p", "f({a})") == parse("a == 1")
+    assert seen == [("p", "f({a})", True), ("p", "f({a})", False)]

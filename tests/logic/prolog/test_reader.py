@@ -216,3 +216,60 @@ def _reads(text):
     except PrologError:
         return False
     return True
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1_000_000", "1000000"), ("f(:- a, b)", "f(:-(<a>);<b>)"), ("[dynamic a, b]", "[|](dynamic(<a>);[|](<b>;<[]>))"), ("'a b'(c)", "a b(<c>)"), ("'+'(1)", "+(1)"), ("'-'(1, 2)", "-(1;2)"),
+        ("a '+' b", "error"), ("'-' 1", "error"), ("f('-' , 1)", "f(<->;1)"), ("[a '|' b]", "error"), ("f(a ')'", "error"),
+        ("f(a ',' b)", "error"), ("'\\+' a", "error"), ("\\+ (a), b", ",(\\+(<a>);<b>)"), ("\\+(a, b)", "\\+(<a>;<b>)"),
+        ("a :- b ; c, d", ":-(<a>;;(<b>;,(<c>;<d>)))"), ("a, b ; c -> d, e", ";(,(<a>;<b>);->(<c>;,(<d>;<e>)))"),
+        ("a -> b ; c *-> d", ";(->(<a>;<b>);*->(<c>;<d>))"), ("a | b, c", ";(<a>;,(<b>;<c>))"), ("2 ^ 3 : a", "^(2;:(3;<a>))"),
+        ("a : b ^ c : d", ":(<a>;^(<b>;:(<c>;<d>)))"), ("1 - 2 + 3 - 4", "-(+(-(1;2);3);4)"), ("- - 1", "-(-(1))"),
+        ("- (1) ^ 2", "-(^(1;2))"), ("1 * 2 ^ 3 * 4", "*(*(1;^(2;3));4)"), ("- a * b", "*(-(<a>);<b>)"), ("f(a :- b)", "error"),
+        ("f((a :- b), c)", "f(:-(<a>;<b>);<c>)"), ("[a, b|c]", "[|](<a>;[|](<b>;<c>))"), ("[a|[b|T]]", "[|](<a>;[|](<b>;V0))"),
+        ("[a|X = b]", "[|](<a>;=(V0;<b>))"), ("{a}", "{}(<a>)"), ("{a :- b}", "{}(:-(<a>;<b>))"), ("{}(x)", "{}(<x>)"),
+        ("[](x)", "[](<x>)"), ("f (a)", "error"), ("- (a, b)", "-(,(<a>;<b>))"), ("dynamic a, b", "dynamic(,(<a>;<b>))"),
+        ("dynamic(a)", "dynamic(<a>)"), ("_X + _X + _ + _", "+(+(+(V0;V0);V1);V2)"), ("'\\xdffe\\'", "error"), ("'\\xdfff\\'", "error"),
+        ("'\\xe000\\'", "<\ue000>"), ("'\\xd7ff\\'", "<\ud7ff>"), ("'\\12\\'", "<\n>"), ("0'\\12\\", "error"), ("0'ab", "error"),
+        ("0' ", "32"), ("1e5", "100000.0"), ("1E5", "100000.0"), ("1.e5", "error"), ("1.5E+2", "150.0"), ("0xfF", "255"), ("0b2", "error"),
+        ("a. ", "<a>"), ("a.b", "error"), ("\"a\\nb\"", '"a\nb"'), ("\"it''s\"", '"it\'\'s"'), ("'say \"\"'", '<say "">'), ("p % q", "<p>"),
+    ],
+)  # fmt: skip
+def test_operators_quotes_and_numbers_are_read_by_their_place(text, expected):
+    try:
+        found = plain(read_term(text), {})
+    except PrologError:
+        found = "error"
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a. /** b.", "rule.pl line 1 column 4: this comment is never closed with '*/'"),
+        ("a.\n\n  /* b *", "rule.pl line 3 column 3: this comment is never closed with '*/'"),
+        ("a :- b,\n\n\n   \"c.", 'rule.pl line 4 column 4: this " is never closed'),
+        ("a('x\ny') :- b c.", "rule.pl line 2 column 10: at 'c': an operator or '.' is wanted here"),
+        ("a :- f(b].", "rule.pl line 1 column 9: at ']': ')' is wanted here"),
+        ("a :- [b).", "rule.pl line 1 column 8: at ')': ']' is wanted here"),
+        ("a :- {b).", "rule.pl line 1 column 8: at ')': '}' is wanted here"),
+        ("a :- b = ( .", "rule.pl line 1 column 12: at the end of the clause: a term is wanted here"),
+        ("a :- X = \\+ b.", "rule.pl line 1 column 10: at '\\\\+': this operator needs parentheses around it here"),
+        ("", None),
+    ],
+)  # fmt: skip
+def test_the_first_thing_that_is_wrong_is_named_with_its_place(text, message):
+    try:
+        read_program(text, "rule.pl")
+        said = None
+    except PrologError as error:
+        said = str(error)
+    assert said == message
+
+
+def test_a_text_may_be_so_long():
+    assert len(list(sentences("a." + " " * 999_998))) == 1
+    with pytest.raises(PrologError, match="mine: a program of 1,000,001 characters is longer than 1,000,000"):
+        list(sentences("a." + " " * 999_999, "mine"))

@@ -172,3 +172,55 @@ def test_worlds_as_terms_may_have_other_names_for_values(packed):
 )  # fmt: skip
 def test_flat_programs_are_short_formulas(text, formula):
     assert str(formula_of(text, BOXES, "p")) == formula
+
+
+@pytest.mark.parametrize(
+    ("body", "test"),
+    [
+        ("( X > 2 ; X < 1 ), Y = 1", lambda a, b: (a > 2 or a < 1) and b == 1),
+        ("\\+ (Z = X, Z > 1), Z = Y, Z > 0", lambda a, b: a <= 1 and b > 0),
+        ("memberchk(Z, [2, 1]), Y = Z, X > 0", lambda a, b: b == 2 and a > 0),
+        ("findall(Z, member(Z, [0, 1, 2, 3, 4, 5, 6, 7, 8]), L), length(L, N), X + Y < N - 5", lambda a, b: a + b < 4),
+        ("member(Z, [X, Y]), Z > 1, !, member(Z, [Y])", lambda a, b: a == b if a > 1 else b > 1),
+        ("forall(member(Z, [X, Y]), (Z > 0 ; X = Y))", lambda a, b: (a > 0 and b > 0) or a == b),
+        ("( \\+ X = Y -> X > Y ; X = 2 )", lambda a, b: a > b if a != b else a == 2),
+        ("nth1(Z, [X, Y], 3), Z > 1", lambda a, b: b == 3), ("length([_, _|[]], Y), member(X, [Y, 0])", lambda a, b: b == 2 and a in (2, 0)),
+        ("f(X, Z) = f(1, Y), Z > 1", lambda a, b: a == 1 and b > 1), ("\\+ (member(Z, [X, 3]), Z =:= Y)", lambda a, b: b not in (a, 3)),
+    ],
+)  # fmt: skip
+def test_what_follows_a_choice_or_a_negation_is_kept(body, test):
+    test_goals_on_two_numbers_say_what_python_says(body, test)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("p(W) :- has_box(foo, B).", lambda w: False), ("p(W) :- has_box(V, B), n(V, 1).", lambda w: w["n"] == 1),
+        ("p(W) :- aggregate_all(count, size(_, S), N), n(W, N).", lambda w: len(there(w)) == w["n"]),
+        ("p(W) :- aggregate_all(count, (has_box(W, B), hue(C, red)), N), N =:= 2.",
+         lambda w: len(there(w)) * sum(h == "red" for _, h, _ in there(w)) == 2),
+        ("p(W) :- aggregate_all(count, (has_box(W, B), size(B, S), n(W, S)), N), N =:= 1.",
+         lambda w: sum(s == w["n"] for _, _, s in there(w)) == 1),
+        ("p(W) :- has_box(W, A), ( hue(A, red) ; size(A, 2) ), wet(W, true).",
+         lambda w: w["wet"] and any(h == "red" or s == 2 for _, h, s in there(w))),
+        ("p(W) :- first(W, H), lid(W, H). first(W, H) :- box_num(B, 1), hue(B, H). first(W, grey) :- wet(W, true).",
+         lambda w: w["lid"] == w["box1.hue"] or (w["wet"] and w["lid"] == "grey")),
+    ],
+)  # fmt: skip
+def test_facts_that_are_counted_or_asked_about_another_world(text, test):
+    program, codes = read_program(text), whole(BOXES)
+    expected = [bool(test(BOXES.decode(row))) for row in codes]
+    assert label(program, Worlds(BOXES, codes), head="p").tolist() == expected
+    assert evaluate(formula_of(program, BOXES, "p"), BOXES, codes).tolist() == expected
+    assert evaluate(unfold(program, "p", BOXES), BOXES, codes).tolist() == expected
+
+
+def test_a_quantifier_has_a_name_that_no_concept_has():
+    slots = tuple(Slot(name, "boxes", ("size",)) for name in ("b", "d"))
+    concepts = (Concept("a", (1, 2)), *(Concept(slot.concept("size"), (1, 2)) for slot in slots), Concept("c", (0, 1)))
+    space = ConceptSpace(concepts, slots)
+    found = formula_of("p(W) :- a(W, N), has_boxes(W, B), size(B, N), c(W, 1).", space, "p")
+    assert str(found) == "any(a == e.size and c == 1 for e in boxes)"
+    assert evaluate(found, space, space.all_codes()).tolist() == [
+        a in (b, d) and c == 1 for a in (1, 2) for b in (1, 2) for d in (1, 2) for c in (0, 1)
+    ]

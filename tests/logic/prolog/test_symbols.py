@@ -8,7 +8,7 @@ from assay.logic import formula as f
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import Const
 from assay.logic.parse import parse
-from assay.logic.prolog import rule_of
+from assay.logic.prolog import rule_of, symbols
 from assay.logic.prolog.reader import read_term
 from assay.logic.prolog.symbols import Sym, Unifier, comparison, either, number, opposite, simplify, symbol
 from assay.logic.prolog.terms import Variable, deref
@@ -150,3 +150,51 @@ def test_a_program_whose_arithmetic_is_no_formula_is_asked():
         assert evaluate(rule, space, space.all_codes()).tolist() == [test(a, b) for a in range(4) for b in range(4)]
     with pytest.raises(NoSymbols, match=r"no formula says what a // 2 is in arithmetic"):
         number(("//", A, 2), lambda: None)
+
+
+def test_symbols_that_share_some_values_under_other_names():
+    space = ConceptSpace(
+        (Concept("x", ("red", "blue", "grey")), Concept("y", ("red", "grey", "blue")), Concept("z", (1, 2)))
+    )
+    x, y = symbol("x", space), symbol("y", space, {"grey": "blue", "blue": "pink"})
+    unify = Unifier().unify
+    assert unify(x, y) == conditions("(x == 'red' and y == 'red') or (x == 'blue' and y == 'grey')")
+    assert unify(y, x) == conditions("(y == 'red' and x == 'red') or (y == 'grey' and x == 'blue')")
+    assert unify(x, symbol("y", space)) == conditions("x == y")
+    named = symbol("z", space, {1: "red", 2: "none"})
+    assert not named.numeric and unify(x, named) == conditions("x == 'red' and z == 1")
+    assert unify(named, "red") == conditions("z == 1") and unify(named, 1) is None
+    half = symbol("z", space, {1: "one"})
+    assert not half.numeric and unify(half, 2) == conditions("z == 2") and unify(half, A) is None
+
+
+def test_work_on_terms_is_counted(monkeypatch):
+    monkeypatch.setattr(symbols, "MOST_WORK", 4)
+    unifier = Unifier()
+    assert unifier.unify(read_term("f(1, g(2))"), read_term("f(1, g(2))")) == () and unifier.work == 4
+    with pytest.raises(NoSymbols, match="the program's terms are too large, or too many"):
+        unifier.unify(1, 1)
+
+
+def test_variables_are_bound_to_one_another_and_stay_on_the_trail():
+    unifier, first, second = Unifier(), Variable(), Variable()
+    assert unifier.unify(first, second) == () and unifier.unify(("f", second, first), ("f", A, 3)) == conditions(
+        "a == 3"
+    )
+    assert deref(first) is A and len(unifier.trail) == 2
+    unifier.undo(0)
+    assert first.ref is second.ref is None and unifier.trail == []
+    assert unifier.unify(first, first) == () and unifier.trail == []
+    assert unifier.unify(("f", first, "a"), ("f", 1, "b")) is None  # what was bound stays until it is undone
+    unifier.undo(0)
+    assert first.ref is None
+
+
+def test_paths_are_covered_only_by_those_that_are_shorter():
+    first, second, third = (
+        conditions("a == 1", "b > 2"),
+        conditions("b > 2", "a == 1"),
+        conditions("a == 1", "c", "b > 2"),
+    )
+    assert either([third, first, second]) == parse("b > 2 and a == 1")
+    assert either([conditions("c", "d"), conditions("d", "e")]) == parse("(c and d) or (d and e)")
