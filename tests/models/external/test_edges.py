@@ -127,3 +127,27 @@ def test_pictures_are_bytes_for_a_transform():
         seen[0].shape == (1, 1, 2, 2) and seen[0].dtype == np.uint8 and seen[0][0, 0].tolist() == [[0, 128], [255, 51]]
     )
     assert made(pictures).shape == (1, 1, 2, 2)
+
+
+def test_a_row_is_answered_anew_if_any_of_its_concepts_is_set():
+    class Says(nn.Module):
+        def forward(self, pictures):
+            concepts = [torch.tensor([[0.25, 0.75]] * 4), torch.tensor([[0.5, 0.25, 0.25]] * 4)]
+            shift = torch.tensor([[5e-4, -5e-4]] * 4)  # within what a hook may differ by
+            return {"concepts": concepts, "labels": [concepts[0] + shift, concepts[1]]}
+
+    def tell(pictures, concepts):
+        return [concepts[0], concepts[1]]
+
+    mine = Wrapped(Says(), KNOWLEDGE, Layout(2, 2), "probabilities", tell)
+    first = torch.tensor([[1.0, 0.0], [0.25, 0.75], [1.0, 0.0], [0.25, 0.75]])
+    second = torch.tensor([[0.5, 0.25, 0.25], [0, 1.0, 0], [0, 1.0, 0], [0.5, 0.25, 0.25]])
+    found = mine.answer(torch.zeros(4, 1, 2, 2), {1: second, 0: first})
+    close(found.labels[0], [[1, 0], [0.25, 0.75], [1, 0], [0.2505, 0.7495]])
+    close(found.labels[1], second)
+    close(found.concepts[0], first)
+    close(found.concepts[1], second)
+    only = mine.answer(torch.zeros(4, 1, 2, 2), {1: second})
+    close(only.labels[0], [[0.2505, 0.7495], [0.25, 0.75], [0.25, 0.75], [0.2505, 0.7495]])
+    coded = mine.answer(torch.zeros(4, 1, 2, 2), {1: torch.tensor([2, 0, 1, 2])})
+    close(coded.labels[1], [[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])

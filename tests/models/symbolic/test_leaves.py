@@ -187,6 +187,15 @@ def test_groups_are_no_larger_than_asked_for_nor_than_there_are_objects(monkeypa
     assert len(list(leaves._of_family(objects(3), COSTS, truth, 3))) == 1
 
 
+def test_sizes_of_which_there_are_too_many_groups_are_left_out_and_smaller_ones_are_not(monkeypatch):
+    truth = np.random.default_rng(2).random((6, 9)) < 0.5
+    counts = {}
+    for most in (14, 15, 19, 20):  # 15 pairs, 20 triples, 15 groups of four
+        monkeypatch.setattr(leaves, "MOST_SUBSETS", most)
+        counts[most] = [len(block.costs) for block in leaves._of_family(objects(6), COSTS, truth, 3)]
+    assert counts == {14: [6], 15: [6] + [15] * 3, 19: [6] + [15] * 3, 20: [6] + [15] * 3 + [20] * 5}
+
+
 def test_numbers_are_compared_in_both_orders_and_equated_in_one():
     terms = NumberTerms((f.Var("a"), f.Var("b"), f.Var("c")), (0.0, 0.5, 2.0))
     values = np.array([[0, 1, 2, 3], [1, 1, 1, 0], [0, 0, 5, 3]])
