@@ -54,3 +54,43 @@ def test_the_watcher_ends_when_work_fails(monkeypatch):
     with pytest.raises(ZeroDivisionError):
         usage.measure_usage(lambda: 1 / 0)
     assert seen == [True]
+
+
+def test_the_largest_program_counts_and_not_all_of_them_together(monkeypatch):
+    clock = iter([2.0, 2.5])
+    monkeypatch.setattr(usage.time, "perf_counter", lambda: next(clock))
+    monkeypatch.setattr(usage, "_watch_programs", lambda peaks, done: peaks.extend([3.0, 8.5, 4.0]))
+    monkeypatch.setattr(usage, "peak_memory", lambda process: 11.0)
+    monkeypatch.setattr(usage, "_reset_peak", lambda: True)
+    assert usage.measure_usage(lambda: None) == usage.Usage(0.5, 11.0, 8.5)
+    clock = iter([2.0, 2.5])
+    monkeypatch.setattr(usage, "_watch_programs", lambda peaks, done: None)
+    assert usage.measure_usage(lambda: None) == usage.Usage(0.5, 11.0, 0.0)
+    clock = iter([2.0, 2.5])
+    monkeypatch.setattr(usage, "peak_memory", lambda process: None)
+    assert usage.measure_usage(lambda: None) == usage.Usage(0.5, None, None)
+
+
+def test_programs_of_every_thread_are_found_and_those_that_are_gone_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setattr(usage, "PROCESSES", tmp_path)
+    for process, thread, children in ((1, "1", "5"), (1, "2", "6 7\n"), (6, "6", "8"), (7, "7", "")):
+        (tmp_path / str(process) / "task" / thread).mkdir(parents=True)
+        (tmp_path / str(process) / "task" / thread / "children").write_text(children)
+    (tmp_path / "5" / "task" / "5" / "children").mkdir(parents=True)  # what cannot be read
+    assert sorted(usage._descendants(1)) == [5, 6, 7, 8] and list(usage._descendants(8)) == []
+
+
+def test_every_file_that_was_learned_is_hashed_and_checked(tmp_path):
+    (tmp_path / "model.safetensors").write_bytes(b"weights")
+    (tmp_path / "program.json").write_bytes(b"{}")
+    record = sealed({"a": (1, 2), "place": tmp_path}, tmp_path)
+    assert sorted(record["files"]) == ["model.safetensors", "program.json"] and record["a"] == [1, 2]
+    assert record["files"]["program.json"] == hashlib.sha256(b"{}").hexdigest() and record["place"] == str(tmp_path)
+    assert record["sha256"] == seal_of(record) != seal_of({**record, "files": {}})
+    check_learned(tmp_path, record)
+    (tmp_path / "program.json").write_bytes(b"[]")
+    with pytest.raises(DataError, match="program.json does not match its hash"):
+        check_learned(tmp_path, record)
+    (tmp_path / "program.json").unlink()
+    with pytest.raises(DataError, match="program.json does not match its hash"):
+        check_learned(tmp_path, record)

@@ -2,14 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from assay.concepts import bits
+from assay.concepts import bits, digits
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic.knowledge import Knowledge, Odds
+from assay.logic.parse import parse
 from assay.metrics.evidence import Evidence
+from assay.runs import other_rule
 from assay.runs.other_rule import read_other_rule, under_rule
 
 AND = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
@@ -59,3 +62,35 @@ def test_a_file_gives_formulas_for_labels(tmp_path: Path) -> None:
         file.write_text(text)
         with pytest.raises(ConfigError):
             read_other_rule(file, AND)
+
+
+def test_labels_left_to_chance_are_no_other_rule(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "rule.yaml"
+    file.write_text("labels: {either: a or b}\n")
+    chance = Knowledge.of(bits(["a", "b"]), {"y": "a"}, odds={"y": Odds(parse("2 * a - 1"), 1.0)})
+    for other in (None, chance):
+        monkeypatch.setattr(other_rule, "read_rule", lambda *_, other=other: SimpleNamespace(knowledge=other))
+        with pytest.raises(ConfigError, match="labels under another rule must follow from the concepts"):
+            read_other_rule(file, AND)
+
+
+def test_several_labels_and_values_stay_in_their_rows() -> None:
+    space = digits(["a", "b", "c"], range(4))
+    old = Knowledge.of(space, {"y": "a > b", "z": "c"})
+    concepts = np.array([[3, 1, 2], [0, 2, -1], [1, 1, 3], [2, 0, 0], [3, 3, 3]])
+    said = np.array([[2, 1, 0], [1, 2, 3], [1, -1, 3], [2, 0, 1], [-1, -1, -1]])
+    labels, told = (
+        np.array([[1, 2], [0, 1], [0, 3], [1, 0], [0, 3]]),
+        np.array([[1, 0], [0, 3], [1, 3], [1, 1], [0, 0]]),
+    )
+    found = Evidence(old, "ood", labels, concepts, told, said, (None, None), (None, None, None))
+    new = Knowledge.of(space, {"sum": "a + b", "high": "c > 1", "odd": "(a + c) % 2 == 1"})
+    other = under_rule(found, new)
+    assert other.labels.tolist() == [[4, 1, 1], [2, 1, 0], [2, 0, 0], [6, 1, 0]]
+    assert other.predicted_labels.tolist() == [[3, 0, 0], [-1, -1, -1], [2, 0, 1], [-1, -1, -1]]
+    assert (other.split, other.label_probabilities, len(other)) == ("ood", (None, None, None), 4)
+    assert other.concepts.tolist() == concepts[[0, 2, 3, 4]].tolist()
+    assert other.predicted_concepts.tolist() == said[[0, 2, 3, 4]].tolist()
+    kept = under_rule(found, replace(new, labels=new.labels[:2]), only_predicted=True)
+    assert kept.labels.tolist() == labels[[0, 2, 3, 4]].tolist()
+    assert kept.predicted_labels.tolist() == [[3, 0], [-1, -1], [2, 0], [-1, -1]]
