@@ -595,3 +595,110 @@ def test_alignments_give_the_numbers_of_each_label_head(monkeypatch):
     assert asked == [
         ("r", {"budget": "0,2", "suffix": "_as_trained"}), ("aligned", {"budget": "0,2", "suffix": "_aligned"}),
     ]  # fmt: skip
+
+
+def test_a_change_of_several_kinds_has_no_name_and_one_example_is_enough(monkeypatch):
+    labels = np.array([[0], [1], [1], [1]])  # two worlds, before and after: only the first one moved
+    evidence = SimpleNamespace(labels=labels, predicted_labels=np.array([[0], [0], [1], [0]]))
+    pairs = type("Pairs", (), {"data": "pairs", "__len__": lambda self: 2})()
+    monkeypatch.setattr("assay.data.pairs.intervened", lambda dataset, split, task, do: pairs)
+    monkeypatch.setattr("assay.data.rebuild.task_of", lambda dataset: "task")
+    monkeypatch.setattr("assay.models.core.runs.load_model", lambda folder: SimpleNamespace(predict=lambda data: data))
+    monkeypatch.setattr("assay.metrics.evidence.gather", lambda data, predictions: evidence)
+    found = run_analysis("change", Path("r"), "data", Settings({"do": ["swap", "turn"]}))
+    assert [(one.split, one.metric, one.value, one.examples) for one in found] == [
+        ("test", "before_do", 0.5, 2), ("test", "after_do", 0.5, 2), ("test", "after_moved_do", 1.0, 1),
+        ("test", "after_stays_do", 0.0, 1),
+    ]  # fmt: skip
+
+
+def test_another_rule_is_applied_to_the_splits_that_are_asked_for(monkeypatch):
+    from assay.concepts import bits
+
+    asked = []
+
+    def under_rule(evidence, rule, only_predicted):
+        asked.append((evidence, [str(label.formula) for label in rule.labels], only_predicted))
+        return evidence
+
+    def score(evidence, metrics):
+        return {m: SimpleNamespace(value=float(len(evidence)), examples=place) for place, m in enumerate(metrics, 3)}
+
+    monkeypatch.setattr("assay.runs.other_rule.under_rule", under_rule)
+    monkeypatch.setattr(
+        "assay.runs.evidence.evidence_of", lambda run, dataset: {s: f"{s}!" for s in ("valid", "test", "ood")}
+    )
+    monkeypatch.setattr("assay.metrics.score.score", score)
+    data = SimpleNamespace(knowledge=SimpleNamespace(space=bits(["a", "b"])))
+    given = {
+        "labels": {"y": "a and b"},
+        "splits": ["ood", "test"],
+        "metrics": ["m", "n"],
+        "suffix": "_x",
+        "only_predicted": True,
+    }
+    found = run_analysis("swap_rule", Path("r"), data, Settings(given))
+    assert [(one.split, one.metric, one.value, one.examples) for one in found] == [
+        ("test", "m_x", 5.0, 3), ("test", "n_x", 5.0, 4), ("ood", "m_x", 4.0, 3), ("ood", "n_x", 4.0, 4),
+    ]  # fmt: skip
+    assert asked == [("test!", ["a and b"], True), ("ood!", ["a and b"], True)]
+    found = run_analysis("swap_rule", Path("r"), data, Settings({"labels": {"y": "a"}, "metrics": ["m"]}))
+    assert [(one.split, one.metric) for one in found] == [("test", "m_swapped")] and asked[-1] == (
+        "test!",
+        ["a"],
+        False,
+    )
+
+
+def test_a_row_that_is_out_of_date_is_found_even_if_another_departs(monkeypatch):
+    models = [{"model": "blackbox", "batch_size": 16}, {"model": "dpl", "name": "cbm", "batch_size": 32}]
+    made = study(models=models)
+    monkeypatch.setattr(fidelity, "find_study", lambda name, size: made)
+    rows = {"blackbox": FidelityRow(), "cbm": FidelityRow(departs={"batch_size": "memory"})}
+    known = StudyFidelity(table="T", paper={"batch_size": 32}, rows=rows)
+    monkeypatch.setattr(fidelity, "fidelity_of", lambda name: known)
+    with pytest.raises(DataError, match="mine, cbm: ours does not depart in 'batch_size'"):
+        departures("mine")
+    with pytest.raises(DataError, match="s has no model called 'dpl'"):  # it is called otherwise
+        fidelity._settings_of(made, "dpl")
+
+
+@pytest.mark.parametrize(
+    ("role", "regions", "shape"),
+    [
+        ("concept", {"one": (2, 5, 12, 30), "two": (0, 0, 9, 9)}, [3, 25, 10]),
+        ("concept", {}, [3, 40, 60]), ("label", {"one": (2, 5, 12, 30)}, [3, 40, 60]),
+    ],
+)  # fmt: skip
+def test_the_input_is_the_picture_or_the_first_region_of_those_who_look_at_regions(monkeypatch, role, regions, shape):
+    boxes = {name: SimpleNamespace(left=x, top=y, right=r, bottom=b) for name, (x, y, r, b) in regions.items()}
+    layout = SimpleNamespace(width=60, height=40, channels=3, regions=boxes)
+    settings = SimpleNamespace(model_dump=lambda mode: {"supervised_share": 0.25, "lr": 0.5})
+    task = SimpleNamespace(
+        layout=layout, backbones=lambda: {"a": 1}, config=SimpleNamespace(model_dump=lambda mode: {"k": 2})
+    )
+    asked = []
+    model = SimpleNamespace(role=role, configure=lambda given, nets: asked.append((given, nets)) or settings)
+    monkeypatch.setattr(fidelity, "MODELS", {"m": model})
+    splits = [SimpleNamespace(name=name, size=size) for name, size in (("valid", 7), ("train", 30), ("test", 9))]
+    step = SimpleNamespace(recipe=SimpleNamespace(task=task, splits=splits))
+    found = fidelity._data_settings(step, SimpleNamespace(model="m", settings="given"))
+    assert found == {
+        "supervised_share": 0.25, "lr": 0.5, "examples": 30, "test": 9, "input": shape, "supervised_examples": 8, "task.k": 2,
+    }  # fmt: skip
+    assert asked == [("given", {"a": 1})]
+
+
+def test_only_the_papers_size_asks_for_all_digits(monkeypatch):
+    monkeypatch.delenv(ready.MNIST, raising=False)
+    small, paper = find_study("rsbench-table-2", "small"), find_study("rsbench-table-2", "paper")
+    assert not [text for text in small.absent if "digits of MNIST" in text]
+    assert len([text for text in paper.absent if "digits of MNIST" in text]) == 1
+
+
+def test_a_study_file_may_run_the_code_that_it_is_given(tmp_path, monkeypatch):
+    given = []
+    monkeypatch.setattr(ready, "load_study", lambda path, output, code=(): given.append((path, output, code)))
+    for name in ("a.yaml", "b.yml"):
+        find_study(name, output=tmp_path, code=[Path("mine.py")])
+    assert given == [(Path(name), tmp_path, [Path("mine.py")]) for name in ("a.yaml", "b.yml")]

@@ -192,3 +192,50 @@ def test_other_splits_are_folded_and_one_seed_without_published_numbers_has_no_c
 def test_numbers_published_for_all_tasks_have_a_chart_of_the_mean_over_them():
     groups = charts_of(study([{**TOLD, "task": ALL}]), HELD)
     assert [row.mean.value for row in groups[-1].charts[0].rows] == [0.5, 0.75] and groups[-1].task == ALL
+
+
+def test_rows_of_charts_are_of_one_split_and_challenge_with_their_intervals():
+    noisy = [replace(one, challenge="noise", value=one.value / 2, seed=seed) for one in HELD for seed in (0, 1)]
+    held = [*HELD, *(record(value / 2, task, model, 1) for (task, model), value in VALUES.items()), *noisy]
+    held += [replace(one, split="ood", value=1.0 - one.value) for one in held if one.challenge == "plain"]
+    challenges = ["plain", {"challenge": "noise", "annotate": {"label_noise": 0.1}}]
+    groups = charts_of(study(seeds=[0, 1], splits=["hard", "ood", "test"], challenges=challenges), held)
+    assert [(group.task, group.title, group.folded) for group in groups][:3] == [
+        ("two", "Over seeds: ood", False), ("two", "Over seeds: test", True), ("three", "Over seeds: ood", False),
+    ]  # fmt: skip
+    (ood, _), (test, differences) = (group.charts for group in groups[:2])
+    assert [(row.name, list(row.values)) for row in ood.rows] == [("tree", [0.75, 0.875]), ("linear", [0.5, 0.75])]
+    assert [(row.name, list(row.values)) for row in test.rows] == [("tree", [0.25, 0.125]), ("linear", [0.5, 0.25])]
+    low, high = stats.t.interval(0.95, 1, 0.1875, stats.sem([0.25, 0.125]))
+    assert tuple(test.rows[0].mean) == pytest.approx((0.1875, low, high))
+    (row,) = differences.rows
+    low, high = stats.t.interval(0.95, 1, 0.1875, stats.sem([0.25, 0.125]))
+    assert tuple(row.mean) == pytest.approx((0.1875, low, high)) and list(row.values) == [0.25, 0.125]
+    noise = next(group for group in groups if group.task == "two, noise")
+    assert [(row.name, list(row.values)) for row in noise.charts[0].rows] == [
+        ("tree", [0.125] * 2),
+        ("linear", [0.25] * 2),
+    ]
+
+
+def test_means_over_tasks_stand_in_the_rows_of_their_challenge():
+    challenges = ["plain", {"challenge": "noise", "annotate": {"label_noise": 0.1}}]
+    held = [*HELD, *(replace(one, challenge="noise", value=one.value / 4) for one in HELD)]
+    told = {"task": ALL, "model": "tree", "metric": "label_f1", "value": 0.6, "challenge": "noise"}
+    table = tables_of(study([told], challenges=challenges), held)[1]
+    assert table.rows[-4:] == (
+        ("all", "plain", "tree", "0.50", "–", "–"), ("all", "plain", "linear", "0.75", "–", "–"),
+        ("all", "noise", "tree", "0.12", "0.60", "–"), ("all", "noise", "linear", "0.19", "–", "–"),
+    )  # fmt: skip
+
+
+def test_a_table_tells_the_largest_number_of_runs():
+    held = [*HELD[:2], *(record(0.5, "two", "linear", seed) for seed in range(3))]
+    table = tables_of(study(seeds=[0, 1, 2]), held)[1]
+    assert table.caption == "s: split test, mean ± deviation over 3 runs"
+    assert table.note == "In brackets the 95 % interval of the mean (Student's t)."
+    assert [row[:3] for row in table.rows] == [
+        ("two", "tree", "0.25"),
+        ("two", "linear", "0.50 ± 0.00 (0.50–0.50)"),
+        ("three", "tree", "0.75"),
+    ]

@@ -70,3 +70,10 @@ def test_what_is_no_analysis_is_told(entry, why):
     with pytest.raises(AssayError, match=why):
         analyses_from([entry])
     assert set(ANALYSES) == {"intervene", "leakage", "probe", "change", "align", "swap_rule", "transfer"}
+
+
+def test_a_plan_of_data_alone_is_no_study_that_is_kept():
+    cost = Cost(90.0, 1_500)
+    assert StudyPlan(1, 0, 4, cost, ()).text(1) == "1 datasets and 0 runs to do, 4 runs kept; about 2 min and 1.5 kB"
+    assert StudyPlan(1, 0, 4, cost, ("a", "b")).text(3).endswith("; about 30 s and 1.5 kB, not counting a, b")
+    assert StudyPlan(0, 0, 4, None, ("a",)).text(1) == "all 4 runs are kept"

@@ -9,6 +9,7 @@ import pytest
 from assay.code_files import load_file
 from assay.data.cluster import Died
 from assay.errors import RunFailed
+from assay.studies import ray_workers
 from assay.studies.ray_workers import RayWorkers, _perform
 from assay.studies.work import Outcome
 
@@ -55,3 +56,27 @@ def test_a_worker_that_dies_is_an_outcome(workers, tmp_path: Path):
 def test_a_node_must_see_the_folder(tmp_path: Path):
     with pytest.raises(RunFailed, match="a study on a cluster needs a folder that all nodes share"):
         _perform(SimpleNamespace(name="one"), tmp_path / "nowhere")
+
+
+def test_a_folder_is_told_to_all_nodes_by_its_whole_path(workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    list(workers.run([SimpleNamespace(name="one")], Path("deep") / "out", lambda *_: None))
+    assert workers.cluster.calls[0].arguments[1] == (tmp_path / "deep" / "out").resolve()
+    assert [(call.name, call.function) for call in workers.cluster.calls] == [("one", _perform)]
+    workers.cluster.processors = 6
+    assert workers.count == 6
+
+
+def test_data_are_made_by_the_whole_cluster_and_runs_in_one_thread(
+    workers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    done = []
+    monkeypatch.setattr(
+        ray_workers, "perform", lambda step, output, **how: done.append((step, output, how)) or "outcome"
+    )
+    monkeypatch.setattr("assay.models.core.devices.one_thread", lambda: done.append("one thread"))
+    assert workers.make("data", tmp_path, print) == "outcome" == _perform("run", tmp_path, ["file"])
+    assert done == [
+        ("data", tmp_path, {"pool": workers.cluster, "watch": print}), "one thread", ("run", tmp_path, {"code": ["file"]}),
+    ]  # fmt: skip
+    assert workers.check([], tmp_path) is None

@@ -149,3 +149,31 @@ def test_runs_are_tried_on_the_folders_of_other_tasks(monkeypatch, tmp_path):
     ]
     data = tmp_path / "study" / "data"
     assert opened == [data / "u-01", (run, "u-01", "there"), data / "v-02", (run, "v-02", "there")]
+
+
+def test_a_predictions_file_answers_for_examples_in_its_order(tmp_path, squares):
+    path, data = tmp_path / "said.parquet", squares["test"]
+    constant(data).write(path, squares.knowledge)
+    answering, _ = answering_for(path, squares, "test")
+    with pytest.raises(ConfigError, match="whole and in order"):
+        answering(data.take(np.arange(len(data))[::-1]))
+    assert len(answering(data).concepts) == 2
+
+
+def test_accuracy_is_over_labels_as_well_as_examples(monkeypatch):
+    said, labels = np.array([[0, 1], [1, 1], [0, 0]]), np.array([[0, 0], [1, 1], [1, 0]])
+    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge: {"test": "said", "ood": "other"})
+    seen = []
+
+    def gather_from(dataset, predictions):
+        seen.append(predictions)
+        return SimpleNamespace(predicted_labels=said, labels=labels)
+
+    monkeypatch.setattr(run_models, "gather_from", gather_from)
+    assert accuracy_of(Path("r"), SimpleNamespace(knowledge=None), "test") == pytest.approx(4 / 6) and seen == ["said"]
+
+
+def test_runs_in_a_folder_come_by_name_whatever_the_system_says(monkeypatch, tmp_path):
+    paths = [tmp_path / name / "run.json" for name in ("c", "a", "b")]
+    monkeypatch.setattr(Path, "glob", lambda self, pattern: iter(paths) if pattern == "*/run.json" else iter(()))
+    assert [run.name for run in runs_in(tmp_path)] == ["a", "b", "c"]

@@ -36,3 +36,23 @@ def test_one_run_has_its_verdict_alone_and_older_records_their_first_reason():
     old = {"verdict": "sound", "reasons": ["all is right", "more"], "scores": {"test": []}}
     line = _line("t", "m", [(Path("a"), old)])
     assert (line.verdict, line.tone, line.why) == ("sound", "good", "all is right") and math.isnan(line.label_f1)
+
+
+def test_runs_of_one_verdict_are_counted_and_zero_counts_in_means():
+    runs = [
+        (Path(name), record("shortcut", value, value, 0.0, name))
+        for name, value in (("a", 0.0), ("b", 0.5), ("c", 0.25))
+    ]
+    line = _line("t", "m", runs)
+    assert line.verdict == "shortcut 3 of 3" and line.why == "shortcut: a" and line.run == Path("a")
+    assert (line.label_f1, line.concept_f1, line.ood) == (0.25, 0.25, 0.0)
+
+
+def test_numbers_are_of_the_first_split_and_labels_and_concepts_are_apart():
+    first = {**record("sound", 0.5, 0.25, 0.75), "reasons": ["r"]}
+    first["scores"] = {
+        "valid": [{"metric": "concept_f1", "value": 0.125}, {"metric": "label_f1", "value": 1.0}],
+        **first["scores"],
+    }
+    line = _line("t", "m", [(Path("a"), first)])
+    assert (line.label_f1, line.concept_f1, line.ood, line.tone) == (1.0, 0.125, 0.75, "bad")

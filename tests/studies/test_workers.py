@@ -4,11 +4,16 @@ import json
 import os
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from assay.code_files import load_file
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.studies import allowed_code, local_workers, records, run, work
@@ -398,3 +403,121 @@ def test_only_code_that_was_allowed_is_run(tmp_path, monkeypatch):
         allow_code(settings, study, [])
     with pytest.raises(ConfigError, match=r"^'gone.py' is code.*--allow-code gone.py$"):
         allow_code(Settings({"tasks": ["gone.py"]}), study, [])
+
+
+def test_records_are_of_all_runs_and_splits_and_zero_is_a_number(tmp_path):
+    zero = {"test": [{"metric": "collapse", "value": 0.0, "low": 0.0, "high": 0.25, "examples": 4}]}
+    number = {"split": "ood", "metric": "accuracy_k1", "value": 0, "low": -0.5, "high": 0.5, "examples": 7}
+    steps = [step("r1", fold=0, folds=2, model="tree", label="mine"), step("r2", data="e", seed=5, challenge="noise")]
+    for one, more in zip(steps, ({"scores": zero, "numbers": []}, {"scores": {}, "numbers": [number]}), strict=True):
+        (tmp_path / "runs" / one.name).mkdir(parents=True)
+        (tmp_path / "runs" / one.name / "records.json").write_text(json.dumps(result(**more)))
+    (tmp_path / "runs" / "r2" / "usage.json").write_text('{"seconds": 4.0}')
+    found = records_of(steps, tmp_path)
+    assert [
+        (one.run, one.model, one.seed, one.fold, one.split, one.metric, one.value, one.low, one.high, one.examples) for one in found
+    ] == [
+        ("r1", "mine", 0, 0, "test", "collapse", 0.0, 0.0, 0.25, 4), ("r2", "cbm", 5, -1, "ood", "accuracy_k1", 0.0, -0.5, 0.5, 7),
+    ]  # fmt: skip
+    assert [(one.data, one.challenge, one.task) for one in found] == [("d", "plain", "t"), ("e", "noise", "t")]
+    write_records(found, [*steps, step("r3", fold=1)], tmp_path)
+    assert read_records(tmp_path) == found
+    runs = pq.read_table(tmp_path / "runs.parquet").to_pylist()
+    assert [(row["run"], row["model"], row["registered"], row["fold"], row["finished"], row["data"]) for row in runs] == [
+        ("r1", "mine", "tree", 0, True, "d"), ("r2", "cbm", "cbm", -1, True, "e"), ("r3", "cbm", "cbm", 1, False, "d"),
+    ]  # fmt: skip
+    assert pq.read_table(tmp_path / "usage.parquet").to_pylist() == [
+        {"run": "r2", "task": "t", "challenge": "noise", "model": "cbm", "seed": 5, "seconds": 4.0}
+    ]
+
+
+def test_records_that_lack_something_are_damaged(tmp_path):
+    (tmp_path / "runs" / "r1").mkdir(parents=True)
+    file = tmp_path / "runs" / "r1" / "records.json"
+    for lack in ("scores", "numbers"):
+        file.write_text(json.dumps({key: value for key, value in result().items() if key != lack}))
+        with pytest.raises(DataError, match="is damaged; delete it and run the study again"):
+            records_of([step("r1")], tmp_path)
+    pq.write_table(pa.table({"task": ["t"], "nonsense": [1]}), tmp_path / "records.parquet")
+    with pytest.raises(DataError, match="records.parquet' is damaged; delete it and run the study again"):
+        read_records(tmp_path)
+
+
+def test_no_more_steps_are_under_way_than_there_are_workers(monkeypatch, tmp_path):
+    made, started, _, _ = workers(monkeypatch, {})
+    seen = []
+    list(made.run([step(name) for name in "abcde"], tmp_path, lambda: seen.append(len(started))))
+    assert seen[0] == 2 and seen[-1] == 5 and all(later - earlier <= 2 for earlier, later in pairwise(seen))
+
+
+def test_what_is_left_when_a_pool_breaks_is_what_is_not_done(monkeypatch, tmp_path):
+    asked = []
+
+    def once(self, steps, output, poll, tries):
+        asked.append([one.name for one in steps])
+        for one in steps:
+            tries[one.name] += 1
+        if len(asked) == 1:
+            yield Outcome("b", True, 1.0)
+            yield Outcome("d", True, 1.0)
+            raise BrokenProcessPool
+        yield from (Outcome(one.name, True, 1.0) for one in steps if one.name == "c")
+        raise BrokenProcessPool
+
+    monkeypatch.setattr(LocalWorkers, "_once", once)
+    monkeypatch.setattr(local_workers, "has_gpu", lambda: False)
+    found = list(LocalWorkers(2).run([step(name) for name in "abcd"], tmp_path, lambda: None))
+    assert asked == [["a", "b", "c", "d"], ["a", "c"], ["a"]]
+    assert [one.name for one in found if one.fault is None] == ["b", "d", "c"]
+    assert [(one.name, one.done) for one in found if one.fault] == [("a", False)]
+
+
+def test_steps_and_seeds_go_out_with_the_users_files(monkeypatch, tmp_path):
+    (tmp_path / "mine.py").write_text("x = 1\n")
+    file, sent = load_file(tmp_path / "mine.py").file, []
+
+    def submit(pool, task, given, output, code=()):
+        sent.append((task.__name__, output, list(code)))
+        future = Future()
+        future.set_result(Outcome("a", True, 1.0))
+        return future
+
+    made, _, pools, _ = workers(monkeypatch, {})
+    monkeypatch.setattr(local_workers, "_submit", submit)
+    monkeypatch.setattr(local_workers, "has_gpu", lambda: True)
+    monkeypatch.setattr(local_workers, "groups_of_seeds", lambda steps, output: [["x"], ["y"], ["z"]])
+    list(made.run([step("a")], tmp_path, lambda: None))
+    assert sent == [*[("train_side_by_side", tmp_path, [file])] * 3, ("perform", tmp_path, [file])] and pools == [2, 1]
+
+
+def test_a_precision_is_tried_on_the_device_that_the_run_asks_for(monkeypatch, tmp_path):
+    from assay.models.core import devices
+
+    tried = []
+    monkeypatch.setattr(devices, "device_for", lambda training: tried.append((training.device, training.precision)))
+    given = Settings({"precision": "bfloat16", "device": "cpu", "widths": [3]})
+    LocalWorkers(1).check([step("a", settings=given), step("b")], tmp_path)
+    assert tried == [("cpu", "bfloat16")]
+
+
+def test_every_allowed_file_is_run_and_lists_have_a_line_too(tmp_path, monkeypatch):
+    loaded = []
+    monkeypatch.setattr(allowed_code, "load_file", loaded.append)
+    files = [tmp_path / "one.py", tmp_path / "two.py"]
+    for file in files:
+        file.write_text("x = 1\n")
+    settings = Settings(
+        {"tasks": ["mnadd"], "models": [{"model": "three.py", "name": "two.py"}], "metrics": ["f1"]},
+        {"models": "s.yaml line 2"},
+    )
+    assert allow_code(replace(settings, values={"tasks": ["mnadd"]}), tmp_path / "s.yaml", files).values == {
+        "tasks": ["mnadd"]
+    }
+    assert loaded == files
+    with pytest.raises(
+        ConfigError, match=r"^s.yaml line 2: 'three.py' is code, and no code is run .*--allow-code three.py$"
+    ):
+        allow_code(settings, tmp_path / "s.yaml", files)
+    places = {"models": "s.yaml line 2", "models.0": "s.yaml line 3"}
+    with pytest.raises(ConfigError, match="^s.yaml line 3: 'three.py' is code"):
+        allow_code(replace(settings, places=places), tmp_path / "s.yaml", files)
