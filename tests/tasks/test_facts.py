@@ -4,14 +4,18 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from pydantic import Field
 
-from assay.errors import ConfigError
+from assay.config import Settings
+from assay.errors import AssayError, ConfigError
 from assay.logic.formula import TRUE, Not
+from assay.logic.knowledge import Knowledge
 from assay.render.picture import Picture
 from assay.tasks import TASKS, TaskRegistry, scene_task
 from assay.tasks.base import Task, TaskConfig, combinations, resize_splits
 from assay.tasks.scene_task import SceneConfig, SceneTask
 from assay.worlds.hard import HardSource
+from assay.worlds.program_source import ProgramSource
 from assay.worlds.source import WorldSource
 from assay.worlds.split import Quota, Split
 from tests.toys import Coin, Shelf
@@ -162,3 +166,76 @@ def test_scenes_are_drawn_by_the_engine_and_in_the_quality_asked_for(monkeypatch
 
 def test_numbers_are_balanced_by_world_and_truths_by_label():
     assert (TASKS["mnadd"]().balance, Coin().balance, Coin(balance="world").balance) == ("world", "label", "world")
+
+
+def test_what_is_given_by_name_comes_before_the_settings():
+    task = Coin(Settings({"per_type": 2, "per_variant": 5, "balance": "world"}), per_type=4)
+    assert (task.config.per_type, task.config.per_variant, task.config.balance) == (4, 5, "world")
+    assert Coin(Settings({"per_type": 2})).config.per_type == 2
+
+    class Other(Coin):
+        @classmethod
+        def translate_settings(cls, settings):
+            return Settings({{"types": "per_type"}.get(key, key): value for key, value in settings.values.items()})
+
+    assert Other(types=3).config.per_type == 3
+
+
+def test_a_rule_that_is_a_program_is_drawn_from_by_trying(monkeypatch):
+    task = Shelf()
+    train, *_, hard = task.splits()
+    assert type(task.worlds_in(train, 0)) is WorldSource
+    monkeypatch.setattr(Knowledge, "symbolic", False)
+    task = Shelf()
+    source = task.worlds_in(train, 7)
+    assert type(source) is ProgramSource and source.purpose == ("shelf", 1) and source.seed == 7
+    assert source.style == task.style and source.split == train
+    held = task.worlds_in(hard, 7)
+    assert type(held) is HardSource and type(held.base) is ProgramSource
+
+
+def test_a_preset_may_take_away_what_its_base_has():
+    class Shy(Shelf):
+        """Boxes that no recipe shows."""
+
+        name, seconds, trial = "shy", 3.0, {"per_type": 1}
+
+        class Config(TaskConfig):
+            secret: int = Field(2, ge=1, le=5, exclude=True)
+
+    registry = TaskRegistry()
+    registry.add("shy", "boxes", Shy)
+    registry.preset("bare", "bare", "shy", "Bare.", trial={}, seconds=0.0, secret=4)
+    registry.preset("same", "same", "shy", "Same.")
+    bare, same = registry["bare"], registry["same"]
+    assert (bare.trial, bare.seconds, bare.name, bare.__doc__) == ({}, 0.0, "bare", "Bare.")
+    assert (same.trial, same.seconds, same.name, same.__doc__) == ({"per_type": 1}, 3.0, "same", "Same.")
+    assert bare().config.secret == 4 and same().config.secret == 2
+    assert "secret" not in bare().config.model_dump() and bare.Config.model_fields["secret"].exclude
+    for wrong in (0, 6):
+        with pytest.raises(ConfigError, match="secret"):
+            bare(secret=wrong)
+    assert issubclass(bare.Config, Shy.Config) and bare.Config.__name__ == "BareConfig" and bare is registry["bare"]
+
+
+def test_worlds_in_distribution_and_stages_keep_their_names_and_balance():
+    task = Held(stages=["a", "b and not c"], combinations_in_distribution=[[1, 0, 1], "110"], balance="world", per_variant=3)  # fmt: skip
+    found = {split.name: split for split in task.splits()}
+    assert [str(stage) for stage in found["train_1"].stages] == ["a", "b and not c"]
+    assert {name: split.balance for name, split in found.items()} == {
+        **{f"{name}_{n}": "world" for name in ("train", "valid", "test") for n in (1, 2)}, "ood": "world", "hard": "label"}  # fmt: skip
+    assert {split.share for split in found.values()} == {(0.0, 1.0)} and found["hard"].stage is None
+    assert str(found["ood"].where) == f"not {found['hard'].where}" and found["hard"].quota == Quota(3, None)
+    assert found["hard"].stages == found["train_2"].stages and str(found["train_2"].formula).endswith(
+        "and (b and not c)"
+    )
+    with pytest.raises(AssayError, match="no concept named 'q'"):
+        Held(stages=["q"]).splits()
+
+
+def test_all_splits_in_proportion_are_rounded_to_the_nearest():
+    splits = (Split("a", 10), Split("b", 3), Split("c", 100, disjoint_from=("b", "a")))
+    assert [split.size for split in resize_splits(splits, {}, Fraction(1, 3))] == [3, 1, 33]
+    assert [split.size for split in resize_splits(splits, {"b": 1}, Fraction(7, 4))] == [18, 1, 175]
+    few = resize_splits(splits, {"a": 0, "b": 1}, Fraction(1, 1000))
+    assert [(split.name, split.size, split.disjoint_from) for split in few] == [("b", 1, ()), ("c", 1, ("b",))]

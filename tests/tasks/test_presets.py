@@ -54,3 +54,9 @@ def test_what_tasks_read_from_disk_is_a_setting_that_no_recipe_holds():
     for setting in TASKS.sources:
         having = [TASKS[name].Config for name in TASKS if setting in TASKS[name].Config.model_fields]
         assert having and all(config.model_fields[setting].exclude for config in having)
+
+
+def test_a_registry_is_filled_before_it_tells_what_tasks_read(monkeypatch):
+    registry, filled = TaskRegistry(), []
+    monkeypatch.setattr(registry, "fill", lambda: filled.append(registry.source("late", "Declared late.")))
+    assert registry.sources == {"late": "Declared late."} and len(filled) == 1
