@@ -9,10 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from assay.concepts import bits
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.data.dataset import Dataset
 from assay.errors import AssayError, DataError
 from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric
@@ -35,7 +36,7 @@ from assay.testing import (
 from assay.testing import tasks as task_laws
 from assay.testing.checks import need, try_laws
 from assay.testing.sample_task import SIDE, TwoSquares, small_dataset
-from assay.worlds.split import Split
+from assay.worlds.split import Quota, Split
 from assay.worlds.world import World
 
 
@@ -594,3 +595,155 @@ def test_the_first_world_is_changed() -> None:
     trial = task_laws._Trial(Watching())
     task_laws._task_counterfactual(trial)
     assert {world.text for world in seen} == {trial.worlds["train"][0].text}
+
+
+# what is uneven: colours, several labels, worlds that differ at the end
+
+
+def test_pictures_in_colour_have_their_height_first() -> None:
+    class Coloured(TwoSquares):
+        turned = False
+
+        @cached_property
+        def layout(self) -> Layout:
+            return Layout(24, 12, 3, {})
+
+        def render(self, world: World) -> Picture:
+            image = np.repeat(super().render(world).image[:, :, None], 3, axis=2)
+            return Picture(image.transpose(1, 0, 2) if self.turned else image)
+
+    class Turned(Coloured):
+        turned = True
+
+    for task, fault in ((Coloured(), {}), (Turned(), {"pictures": "picture is uint8 (24, 12, 3), not (12, 24, 3)"})):
+        trial = task_laws._Trial(task)
+        assert broken(try_laws({"pictures": lambda trial=trial: task_laws._task_pictures(trial)})) == fault  # type: ignore[misc]
+
+
+def test_things_are_the_same_each_time_and_may_fill_the_picture() -> None:
+    counter = iter(range(10**6))
+    faults = pictures_of(lambda p: replace(p, things=(ObjectBox(f"x{next(counter)}", Box(0, 0, 1, 1)),)))
+    assert faults == {"pictures": "two descriptions of one world differ"}
+    assert pictures_of(lambda p: Picture(p.image, (ObjectBox("x", Box(24, 12, 24, 12)), ObjectBox("y", Box(0, 0, 24, 12))))) == {}  # fmt: skip
+
+
+def test_regions_may_be_of_finer_concepts() -> None:
+    class Finer(TwoSquares):
+        @cached_property
+        def knowledge(self) -> Knowledge:
+            finer = Knowledge.of(bits(["pale", "dark"]), {"left": "pale + dark"})
+            return replace(super().knowledge, subconcepts=finer)
+
+        @cached_property
+        def layout(self) -> Layout:
+            return Layout(24, 12, 1, {"pale": Box(0, 0, 6, 12), "right": Box(12, 0, 24, 12)})
+
+    task_laws._task_pictures(task_laws._Trial(Finer()))
+
+
+def test_the_last_world_too_is_drawn_alone() -> None:
+    class Late(TwoSquares):
+        def worlds_in(self, split: Split, seed: int) -> Any:
+            source = super().worlds_in(split, seed)
+
+            def worlds(places: np.ndarray) -> list[World]:
+                drawn = source.worlds(places)
+                return drawn if len(places) > 1 or places[0] == 0 else [drawn[0].do(left=2, right=2)]
+
+            return Fixed(source, worlds=worlds)
+
+    with pytest.raises(CheckFailed, match="a world of split 'train' depends on those drawn with it"):
+        task_laws._Trial(Late()).worlds
+    few = [len(worlds) for worlds in task_laws._Trial(TwoSquares()).worlds.values()]
+    assert few == [12, 12, 12, 12]
+
+    class Tiny(TwoSquares):
+        sizes: ClassVar[Mapping[str, int]] = {"train": 5, "test": 2}
+
+    assert [len(worlds) for worlds in task_laws._Trial(Tiny()).worlds.values()] == [5, 2, 2]
+
+
+def test_splits_that_share_some_worlds_are_noticed() -> None:
+    class Partly(TwoSquares):
+        def splits(self) -> tuple[Split, ...]:
+            train, *others = super().splits()
+            return replace(train, where=parse("left < 2")), *(replace(s, disjoint_from=("train",)) for s in others)
+
+    fault = broken(check_task(Partly()))["splits that say so share no world"]
+    assert fault == "'valid' shares worlds with 'train'"
+
+
+def test_a_world_must_read_back_as_it_was() -> None:
+    class Forgetful(World):
+        @property
+        def text(self) -> str:
+            return "left=0 right=0 | {}"
+
+    class Blank(TwoSquares):
+        def worlds_in(self, split: Split, seed: int) -> Any:
+            source = super().worlds_in(split, seed)
+            own = lambda places: [Forgetful(w.space, w.codes, {}) for w in source.worlds(places)]  # noqa: E731
+            return Fixed(source, worlds=own)
+
+    with pytest.raises(CheckFailed, match="reads back differently"):
+        task_laws._task_styles(task_laws._Trial(Blank()))
+
+
+def test_splits_with_a_quota_are_made_whole_and_with_their_settings(tmp_path: Any) -> None:
+    class Many(TwoSquares):
+        sizes: ClassVar[Mapping[str, int]] = {"train": 44, "test": 13, "hard": 14}
+
+    data = task_laws._small(Many(per_type=1, per_variant=2, balance="world"), tmp_path / "trial")
+    assert [(name, len(data[name])) for name in data.split_names] == [("train", 12), ("test", 12), ("hard", 14)]
+    assert task_laws._few(Split("hard", 40, quota=Quota(1))) == 40 and task_laws._few(Split("hard", 40, quota=Quota())) == 12  # fmt: skip
+    assert task_laws._few(Split("test", 7)) == 7
+    small = small_dataset(Many(stages=["left < 2", "left > 0"], balance="world"), tmp_path / "small", most=20)
+    assert [(name, len(small[name])) for name in small.split_names] == [
+        ("train_1", 20), ("train_2", 20), ("test_1", 6), ("test_2", 6), ("hard", 14)]  # fmt: skip
+    assert small.pairs is None
+
+
+def test_models_are_checked_with_the_settings_asked_for(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
+    asked = []
+
+    def train_run(order: Any, dataset: Dataset, folder: Any) -> Any:
+        asked.append((order.settings.values, folder.name))
+        return Fake()
+
+    monkeypatch.setattr(runs, "train_run", train_run)
+    monkeypatch.setattr(runs, "load_model", lambda folder: Fake())
+    assert broken(check_model("cbm", squares, {"epochs": 3, "seed": 9})) == {}
+    assert [folder for _, folder in asked] == ["first", "second"]
+    assert all(values["epochs"] == 3 and values["seed"] == 9 and values["device"] == "cpu" for values, _ in asked)
+
+
+def test_predictors_of_several_labels_and_encoders() -> None:
+    space = ConceptSpace(
+        (Concept("a", (3, 1, 2)), Concept("b", ("x", "y")), Concept("c", (3, 1, 2))),
+        encoders=(EncoderGroup("number", ("a", "c")), EncoderGroup("word", ("b",))),
+    )
+    knowledge = Knowledge.of(space, {"sum": "a + c", "same": "b == 'y'"})
+    concepts = np.array([[0, 1, 2], [1, 0, 1], [2, 1, 0], [0, 0, 0]])
+    labels = knowledge.labels_of(concepts)
+    data: Any = SimpleNamespace(
+        knowledge=knowledge,
+        concepts=concepts,
+        labels=labels,
+        fingerprint="f",
+        name="test",
+        index=np.array([4, 2, 9, 1]),
+    )
+    said = oracle(data)
+    assert [said.labels[name].codes.tolist() for name in ("sum", "same")] == labels.T.tolist()
+    assert [said.concepts[name].codes.tolist() for name in "abc"] == concepts.T.tolist()
+    for name, size in (("sum", len(knowledge.label("sum").values)), ("same", 2)):
+        probabilities = np.asarray(said.labels[name].probabilities)
+        assert probabilities.tolist() == np.eye(size)[said.labels[name].codes].tolist()
+    read = given_reading(data, {"number": {3: 1, 1: 2}, "other": {"x": "y"}})  # 2 stays 2
+    a, c = ([{3: 1, 1: 2, 2: 2}[(3, 1, 2)[code]] for code in concepts[:, place]] for place in (0, 2))
+    assert [(3, 1, 2)[code] for code in read.concepts["a"].codes] == a
+    assert [(3, 1, 2)[code] for code in read.concepts["c"].codes] == c
+    assert read.concepts["b"].codes.tolist() == concepts[:, 1].tolist()
+    sums = [knowledge.label("sum").values[code] for code in read.labels["sum"].codes]
+    assert sums == [x + y for x, y in zip(a, c, strict=True)]
+    assert (read.fingerprint, read.split, read.index.tolist()) == ("f", "test", [4, 2, 9, 1])

@@ -1,13 +1,18 @@
 """What each specimen of the zoo says, on a small habitat of its own where its fault can be counted."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import assay.testing.zoo_specimens
 from assay.concepts import Concept, ConceptSpace
 from assay.diagnosis.findings import RANK
-from assay.logic.knowledge import Knowledge
+from assay.logic.knowledge import Knowledge, Odds
+from assay.logic.parse import parse
 from assay.seeds import rng_for
+from assay.testing import zoo
+from assay.testing import zoo_specimens as specimens
 from assay.testing.zoo import SPECIMENS, Habitat, Planted
 
 SPACE = ConceptSpace(
@@ -486,3 +491,135 @@ def test_uncertain_concepts_are_right_and_make_labels_wrong() -> None:
         sure = [p.max(axis=1) for p in evidence.concept_probabilities if p is not None]
         assert len(sure) == 5 and len(np.unique(sure)) == 1 and 0.6 <= sure[0][0] <= 0.9
         assert evidence.predicted_labels[:, 0].max() == 0  # as sure as that nobody is of three things at once
+
+
+def test_the_boundary_that_nobody_sees_is_that_of_the_last_label_with_room() -> None:
+    rules = {"y": "a + b >= 3", "z": "c == 1 and a == 0", "w": "d == 3 and e == 5 or c == 1"}
+    for names, place in (("yz", 1), ("zy", 1), ("wyz", 2)):
+        evidence = planted("blind at the boundary", home_of({name: rules[name] for name in names})).evidence["test"]
+        mistaken = (evidence.predicted_labels != evidence.labels).any(axis=0)
+        assert np.flatnonzero(mistaken).tolist() == [place]
+
+
+@pytest.mark.parametrize(
+    ("near", "far", "room"), [(40, 40, True), (39, 80, False), (80, 39, False), (41, 40, True), (40, 200, True)]
+)
+def test_blindness_needs_worlds_near_and_far(near: int, far: int, room: bool) -> None:
+    worlds = np.zeros((near + far, 5), dtype=np.int64)
+    worlds[:near, 0] = 1  # one change makes the label true of these
+    home = shaped(worlds, {"y": "a == 1 and b == 1"})
+    for name in ("blind at the boundary", "black box, blind at the boundary"):
+        assert (SPECIMENS[name][1](home, rng_for(0)) is not None) is room
+
+
+def test_hard_worlds_do_not_count_as_room_for_memory() -> None:
+    worlds = column([1] * 60 + [2] * 30)
+    home = Habitat(
+        "toy", 0, Knowledge.of(SPACE, {"y": "a == 1"}), {"test": worlds, "hard": column([2] * 50)}, worlds[:1]
+    )
+    for name in ("memorised head", "memorised black box"):
+        assert SPECIMENS[name][1](home, rng_for(0)) is None
+        more = replace(home, splits={"test": worlds, "hard": column([2] * 50), "ood": column([2] * 30)})
+        predictor = SPECIMENS[name][1](more, rng_for(0))
+        assert predictor is not None and list(predictor.evidence) == ["test", "hard", "ood"]
+        wrong_in_hard = (predictor.evidence["hard"].predicted_labels != predictor.evidence["hard"].labels).mean()
+        assert 0.3 < wrong_in_hard < 0.7
+
+
+def test_a_leak_is_as_strong_as_the_first_label_is_high() -> None:
+    home = home_of({"n": "a + b", "z": "c == 1"})
+    predictor = planted("soft leakage", home)
+    (place,) = (SPACE.place(name) for name in predictor.concepts)
+    for evidence in predictor.evidence.values():
+        probabilities = evidence.concept_probabilities[place]
+        assert probabilities is not None
+        sure = probabilities[np.arange(len(evidence)), evidence.concepts[:, place]]
+        rest = sure - 0.7 - 0.2 * evidence.labels[:, 0] / 4
+        assert 0 <= rest.min() < 0.01 and 0.09 < rest.max() <= 0.1
+
+
+def test_of_many_labels_each_is_another_in_the_same_rows() -> None:
+    home = home_of({"n": "a + b", "z": "c == 1", "m": "d + e"})
+    rows = np.arange(1000) % 3 == 1
+    labels = home.knowledge.labels_of(home.splits["test"])
+    changed = specimens._other_labels(home, labels, rows, rng_for(2))
+    assert ((changed != labels) == rows[:, None]).all() and (changed >= 0).all()
+    for place, label in enumerate(home.knowledge.labels):
+        shifts = (changed - labels)[rows, place] % len(label.values)
+        assert set(shifts) == set(range(1, len(label.values))) and changed[:, place].max() < len(label.values)
+
+
+def test_one_of_some_columns_is_picked_by_chance() -> None:
+    assert {specimens._pick([4, 7, 9], rng_for(seed)) for seed in range(30)} == {4, 7, 9}
+    assert specimens._pick([], rng_for(0)) is None
+    small = specimens._smaller(STRICT, 3)
+    assert list(small.splits) == ["test"] and small.splits["test"].tolist() == STRICT.splits["test"][:3].tolist()
+    assert (small.task, small.knowledge) == ("toy", STRICT.knowledge)
+
+
+@pytest.mark.parametrize(("second", "room"), [(20, True), (19, False)])
+def test_the_compensated_exchange_values_that_are_frequent(second: int, room: bool) -> None:
+    worlds = np.zeros((100, 5), dtype=np.int64)
+    worlds[:second, 0] = 2
+    home = shaped(worlds, {"y": "a == 2"})
+    predictor = SPECIMENS["compensated"][1](home, rng_for(0))
+    assert (predictor is not None) is room
+    if predictor is not None:
+        evidence = predictor.evidence["test"]
+        assert evidence.predicted_concepts[:, 0].tolist() == [0] * second + [2] * (100 - second)
+        assert (evidence.predicted_labels == evidence.labels).all() and predictor.concepts == {"a"}
+
+
+@pytest.mark.parametrize(("share", "room"), [(30, True), (29, False)])
+def test_the_compensated_would_have_many_labels_wrong(share: int, room: bool) -> None:
+    worlds = np.zeros((100, 5), dtype=np.int64)
+    worlds[::2, 0] = 2
+    worlds[share:65, 1], worlds[65:, 1] = 1, 2  # only where `b` is 0 does `a` decide
+    home = shaped(worlds, {"y": "a == 2 and b == 0"})
+    assert (SPECIMENS["compensated"][1](home, rng_for(0)) is not None) is room
+
+
+def test_the_first_confidence_at_which_labels_go_wrong_is_taken() -> None:
+    home = home_of({"y": "a == 1 and b == 1 and c == 1", "z": "e == 6 or c == 0"})
+    evidence = planted("uncertain", home).evidence["test"]
+    taken = float(np.asarray(evidence.concept_probabilities[0]).max())
+    head = specimens.rule_head(home.knowledge)
+    shares = {}
+    for confidence in (0.9, 0.8, 0.7, 0.6):
+        spoken = zoo.answers(home, "test", home.splits["test"], confidence=[confidence] * 5)
+        labels = np.stack([p.argmax(axis=1) for p in head(list(spoken.concept_probabilities))], axis=1)
+        shares[confidence] = (labels != spoken.labels).any(axis=1).mean()
+        if confidence == taken:
+            assert (labels == evidence.predicted_labels).all()
+    assert taken == next(confidence for confidence, share in shares.items() if share >= 0.15) and shares[0.9] < 0.15
+    plain = home_of({"y": "c == 1"})
+    assert SPECIMENS["uncertain"][1](plain, rng_for(1)) is None  # as long as one is surer than not, it is right
+    chance = Knowledge.of(SPACE, {"y": "a > b"}, odds={"y": Odds(parse("a - b"), 1.0)})
+    assert SPECIMENS["uncertain"][1](replace(home, knowledge=chance), rng_for(1)) is None
+
+
+STILL = shaped(np.tile([[1, 2, 1, 3, 0]], (50, 1)), {"y": "a + b >= 3", "z": "c == 1"})
+"""One world and no other."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "one noisy concept", "one concept by chance", "one value missed", "unused noise", "unused collapsed", "collapsed concept", "soft leakage",
+        "fails on ood", "shortcut elsewhere", "compensated", "read from another", "blind at the boundary", "black box, blind at the boundary",
+        "memorised head", "memorised black box", "drawn shortcut", "calibrated shortcut", "shortcut with noisy labels", "one concept",
+    ],
+)  # fmt: skip
+def test_a_habitat_where_nothing_varies_has_no_room(name: str) -> None:
+    assert SPECIMENS[name][1](replace(STILL, training=SPACE.all_codes()), rng_for(3, name)) is None
+
+
+@pytest.mark.parametrize(("frequent", "room"), [(10, True), (9, False)])
+def test_a_concept_that_varies_too_little_is_left_alone(frequent: int, room: bool) -> None:
+    used, unused = column([1] * frequent + [0] * (100 - frequent)), column([1] * frequent + [0] * (100 - frequent), 3)
+    for names, worlds in (
+        (("one noisy concept", "one concept by chance", "collapsed concept", "soft leakage"), used),
+        (("unused noise", "unused collapsed"), unused),
+    ):
+        for name in names:
+            assert (SPECIMENS[name][1](shaped(worlds, {"y": "a == 1"}), rng_for(0, name)) is not None) is room

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
+from assay.concepts import Concept, ConceptSpace, digits
 from assay.diagnosis.findings import RANK
+from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.seeds import rng_for
 from assay.testing import zoo
@@ -199,3 +200,64 @@ def test_a_habitat_has_the_worlds_of_a_task() -> None:
     full = habitat("mnadd-evenodd")
     assert {name: len(codes) for name, codes in full.splits.items()} == {"test": 450, "ood": 300, "hard": 200}
     assert len(full.training) == 2000
+
+
+def test_shortcuts_are_counted_on_worlds_from_all_of_training() -> None:
+    idle = [Concept(f"i{n}", (False, True)) for n in range(7)]
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), *idle))
+    every = space.all_codes()  # 1,152 of them, those with the same `a` together
+    home = Habitat("t", 0, Knowledge.of(space, {"y": "(a + b) % 2 == 0"}), {"test": every[::-5]}, every[::-1])
+    tables = set()
+    for seed in range(4):
+        read = zoo.draw_shortcut(home, rng_for(seed))
+        assert read is not None and home.keeps(read)
+        tables.add(tuple(read(np.array([[a, 1, *[0] * 7] for a in range(3)]))[:, 0].tolist()))
+    assert any(table[2] != 2 for table in tables)  # of the last worlds too something is read otherwise
+
+
+def test_no_shortcut_is_drawn_where_readings_are_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    from assay.counting import count
+
+    every = SPACE.all_codes()
+    home = Habitat("t", 0, KNOWLEDGE, {"test": every}, every)
+    counted = count.count_readings
+    asked = []
+
+    def bounds(*args: Any, **more: Any) -> Any:
+        asked.append((args[1], more))
+        return SimpleNamespace(readings=None, total=None)
+
+    monkeypatch.setattr(count, "count_readings", bounds)
+    assert zoo.draw_shortcut(home, rng_for(0)) is None and asked == [("shared", {"seconds": 60.0})]
+
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise DataError("it cannot be")
+
+    monkeypatch.setattr(count, "count_readings", refuse)
+    assert zoo.draw_shortcut(home, rng_for(0)) is None
+    monkeypatch.setattr(count, "count_readings", counted)
+    assert zoo.draw_shortcut(home, rng_for(0)) is not None and zoo.draw_shortcut(home, rng_for(0), tries=0) is None
+
+
+def test_specimens_are_registered_by_name_with_what_they_say() -> None:
+    try:
+
+        @zoo.specimen("toy of a test")
+        def toy(home: Habitat, rng: np.random.Generator) -> Planted | None:
+            """A toy."""
+            return None
+
+        assert zoo.SPECIMENS["toy of a test"] == ("A toy.", toy)
+    finally:
+        del zoo.SPECIMENS["toy of a test"]
+
+
+def test_unequal_values_are_not_exchanged() -> None:
+    space = ConceptSpace(
+        (Concept("a", (0, 1, 2)), Concept("b", (2, 1, 0)), Concept("c", (0, 1, 2)), Concept("d", (0, 1)))
+    )
+    every = space.all_codes()
+    home = Habitat("t", 0, Knowledge.of(space, {"y": "a + b + c == 3 or d == 1"}), {"test": every}, every)
+    assert {zoo.find_exchangeable(home, rng_for(seed)) for seed in range(6)} == {(0, 2)}
+    three = Habitat("t", 0, Knowledge.of(digits(["a", "b", "c"], range(3)), {"y": "a + b + c"}), {"test": every[:, :3]}, every[:, :3])  # fmt: skip
+    assert {zoo.find_exchangeable(three, rng_for(seed)) for seed in range(20)} == {(0, 1), (0, 2), (1, 2)}
