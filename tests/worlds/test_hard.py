@@ -11,6 +11,7 @@ from assay.errors import ConfigError
 from assay.logic.formula import Var, parity
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
+from assay.worlds import hard
 from assay.worlds.hard import HardSource
 from assay.worlds.source import WorldSource
 from assay.worlds.split import Quota, Split
@@ -207,3 +208,89 @@ def test_other_seeds_choose_other_worlds() -> None:
     first, second = (drawn(source(RARE, 200, seed=seed)) for seed in (0, 1))
     assert (first != second).any(axis=1).mean() > 0.5
     assert (drawn(source(RARE, 200)) == first).all()
+
+
+# -- the pool and its groups -------------------------------------------------------------------------------------------
+
+LARGE = Knowledge.of(digits([*"abcdefgh"]), {"y": "a + b + c > 13 or d == e", "z": "g > h"}, [Constraint("f", parse("f != 3"))])  # fmt: skip
+
+
+@pytest.mark.parametrize(("changed", "most", "each"), [(25, 10_000, 25), (25, 100, 12), (40, 10_000, 40)])
+def test_the_pool_is_of_sampled_worlds_and_of_some_with_one_concept_changed(
+    monkeypatch: pytest.MonkeyPatch, changed: int, most: int, each: int
+) -> None:
+    for name, number in (("POOL", 40), ("CHANGED", changed), ("MOST_CHANGED", most)):
+        monkeypatch.setattr(hard, name, number)
+    held = source(LARGE, 10, share=(0.0, 0.9))
+    sampled = held.base.codes(np.arange(40))
+    pool, first = set(map(tuple, held.pool.tolist())), set(map(tuple, sampled.tolist()))
+    assert len(pool) == len(held.pool) and first <= pool and held.base.contains(held.pool).all()
+    assert not LARGE.violations(held.pool).any() and held.pool.tolist() != sorted(held.pool.tolist())
+    shifts: dict[int, list[int]] = {}
+    for world in pool - first:
+        apart = (sampled[:each] != world).sum(axis=1)
+        assert apart.min() == 1  # it is one of the first ones but for one concept
+        origin = sampled[int(apart.argmin())]
+        (place,) = np.flatnonzero(origin != world)
+        shifts.setdefault(int(place), []).append(int((world[place] - origin[place]) % 10))
+    assert sorted(shifts) == list(range(8))
+    assert all(each // 3 < len(own) <= each for own in shifts.values())  # some fall out of the share or break `f`
+    assert {shift for own in shifts.values() for shift in own} == set(range(1, 10))
+
+
+def test_groups_are_of_each_label_and_what_is_near_none_of_them_is_far() -> None:
+    space = ConceptSpace((*bits(["a", "b", "c", "d"]).concepts, Concept("n", (0, 1, 2))))
+    knowledge = Knowledge.of(space, {"y": "a and b", "s": "n * c", "z": "a and d"})
+    held = source(knowledge, 30)
+    a, b, c, d, n = held.pool.T
+    assert len(held.pool) == 48
+    flips = {"s: c": n > 0, "s: n": c == 1}
+    expected = [
+        ("variant", "y: a and b", a & b), ("type", "y: not a and b", ~a & b & 1), ("type", "y: a and not b", a & ~b & 1),
+        ("type", "s: c", flips["s: c"]), ("type", "s: n", flips["s: n"]),
+        ("variant", "z: a and d", a & d), ("type", "z: not a and d", (1 - a) & d), ("type", "z: a and not d", a & (1 - d)),
+    ]  # fmt: skip
+    found = {group.name: group for group in held.groups}
+    for kind, name, rows in expected:
+        if name.startswith("s:"):
+            assert (found[name].kind, sorted(found[name].members)) == (kind, sorted(np.flatnonzero(rows)))
+        else:
+            assert (found[name].kind, found[name].members.tolist()) == (kind, np.flatnonzero(rows).tolist())
+    near = np.zeros(48, dtype=bool)
+    for _, _, rows in expected:
+        near |= np.asarray(rows, dtype=bool)
+    assert found["far"].members.tolist() == np.flatnonzero(~near).tolist() and (~near).any()
+    assert len(found) == len(held.groups) == 9
+
+
+def test_quotas_count_worlds_that_a_group_before_has_taken() -> None:
+    held = source(TWO, 64, Quota(6, 4))
+    picked = np.zeros(len(held.pool), dtype=bool)
+    for kind, quota in (("variant", 6), ("type", 4)):
+        for group in held.groups:
+            if group.kind == kind:
+                short = max(0, quota - int(picked[group.members].sum()))
+                fresh = [number for number in group.members.tolist() if not picked[number]]
+                picked[fresh[:short]] = True
+    chosen = np.unique(held.chosen)
+    assert chosen.tolist() == np.flatnonzero(picked).tolist()  # nothing is far from both labels
+    assert held.total == len(chosen) and np.bincount(held.chosen)[chosen].max() <= -(-64 // len(chosen))
+    full = source(RULE, 50, Quota(9, 5))
+    assert full.total == 50 and len(full.chosen) == 50  # far ones fill up
+    exactly = [size for size in range(20, 40) if _fits(size)]
+    assert exactly == list(range(exactly[0], 40)) and source(RULE, exactly[0], Quota(9, 5)).total == exactly[0]
+
+
+def _fits(size: int) -> bool:
+    try:
+        source(RULE, size, Quota(9, 5))
+    except ConfigError:
+        return False
+    return True
+
+
+def test_places_beyond_the_split_begin_again() -> None:
+    held = source(RULE, 21)
+    assert held.codes(np.array([21, 45, 20])).tolist() == held.codes(np.array([0, 3, 20])).tolist()
+    other = HardSource(WorldSource(RULE, Split("other", 21, quota=Quota()), 0, "test"), Quota())
+    assert (held.pool[held.chosen] != other.pool[other.chosen]).any()

@@ -76,3 +76,36 @@ def test_places_beside_one_another_draw_worlds_of_their_own() -> None:
     codes = source().codes(np.arange(400))
     small = codes[codes.sum(axis=1) <= 12]  # of 79 such worlds
     assert (small[1:] == small[:-1]).all(axis=1).mean() < 0.06 and len(np.unique(small, axis=0)) > 65
+
+
+def test_of_two_labels_every_combination_comes_as_often() -> None:
+    known = Knowledge.of(SPACE, {"big": oracle(PROGRAM, SPACE), "less": "a < b"})
+    held = ProgramSource(known, Split("train", 1, where=parse("a != 5")), 3, "test", style=lambda rng, codes, pool: {"p": pool})  # fmt: skip
+    assert held.kinds.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    codes = held.codes(np.arange(80))
+    pairs = [(int(a + b > 12), int(a < b)) for a, b in codes.tolist()]
+    assert {pair: pairs.count(pair) for pair in {*pairs}} == {(x, y): 20 for x in (0, 1) for y in (0, 1)}
+    assert (codes[:, 0] != 5).all() and held.total == 90
+    worlds = held.worlds(np.array([4, 1]))
+    assert [list(world.codes) for world in worlds] == codes[[4, 1]].tolist() and worlds[0].style == {"p": "train"}
+    assert (ProgramSource(known, held.split, 4, "test").codes(np.arange(80)) != codes).any(axis=1).mean() > 0.5
+
+
+def test_a_place_has_the_first_world_of_its_turns_that_fits() -> None:
+    held = source()
+    places = np.array([17, 3, 40, 8, 25, 31])
+    wanted = held.kinds[held._deck(len(held.kinds), "label").deal(places)][:, 0]
+    expected = []
+    for place, label in zip(places.tolist(), wanted.tolist(), strict=True):
+        turns = held.base.codes(place * program_source.TRIES + np.arange(200))
+        fits = (turns.sum(axis=1) > 12) == bool(label)
+        expected.append(turns[fits.argmax()].tolist())
+    assert {*wanted.tolist()} == {0, 1} and held.codes(places).tolist() == expected
+
+
+def test_one_of_two_labels_that_never_varies_is_named() -> None:
+    known = Knowledge.of(SPACE, {"less": "a < b", "big": oracle(PROGRAM, SPACE)})
+    with pytest.raises(KnowledgeError, match="label 'big' is True in all of 4,000 worlds: change the rule, or give"):
+        source(known, where=parse("a + b > 13"))
+    with pytest.raises(KnowledgeError, match="label 'less' is False in all of 4,000 worlds"):
+        source(known, where=parse("a > b"))

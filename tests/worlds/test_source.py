@@ -1,6 +1,8 @@
 """Worlds are drawn evenly, at any place, from those that the split allows and no others."""
 
 from collections import Counter
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,10 +11,11 @@ from assay.arrays import Codes
 from assay.concepts import bits, digits
 from assay.errors import FormulaError, KnowledgeError
 from assay.logic.formula import Var, parity
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.knowledge import Constraint, Knowledge, Odds
 from assay.logic.parse import parse
-from assay.worlds.source import WorldSource
+from assay.worlds.source import WorldSource, _cut, _gather, _locate, labels_of
 from assay.worlds.split import Split
+from assay.worlds.world import LUCK, Style
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
 XOR = Knowledge.of(bits(["a", "b", "c", "d", "e"]), {"y": parity(*map(Var, "abcde"))})
@@ -131,3 +134,84 @@ def test_nothing_to_learn_is_refused(knowledge: Knowledge, where: str, message: 
 def test_where_must_be_true_or_false() -> None:
     with pytest.raises(FormulaError, match=r"\(a \+ b\): .* must be true or false"):
         source(SUM, where=parse("a + b"))
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("total", "fraction", "cut"),
+    [(10, 0.0, 0), (10, 1.0, 10), (10, 0.35, 3), (10, 0.05, 1), (7, 0.5, 3), (3, 0.999, 2), (0, 1.0, 0), (1, 0.2, 1)],
+)
+def test_a_fraction_between_none_and_all_takes_one_at_least(total: int, fraction: float, cut: int) -> None:
+    assert _cut(total, fraction) == cut
+
+
+def test_numbers_are_located_in_parts_that_follow_one_another() -> None:
+    held = source(SUM, where=parse("a + b in (0, 1, 17, 3)"))
+    assert [(group.labels, group.total) for group in held.label_groups] == [((0,), 1), ((1,), 2), ((3,), 4), ((17,), 2)]
+    numbers = np.array([6, 0, 8, 3, 7, 1, 2])
+    which, rest = _locate(numbers, held.label_groups)
+    assert which.tolist() == [2, 0, 3, 2, 3, 1, 1] and rest.tolist() == [3, 0, 1, 0, 0, 0, 1]
+    assert SUM.labels_of(_gather(held.label_groups, which, rest))[:, 0].tolist() == [3, 0, 17, 3, 17, 1, 1]
+    own = [held.label_groups[place].worlds(np.array([number]))[0].tolist() for place, number in zip(which, rest, strict=True)]  # fmt: skip
+    assert _gather(held.label_groups, which, rest).tolist() == own
+    wide = source(WIDE)
+    assert wide.total == 2**64
+    which, rest = _locate(np.array([2**63, 5, 2**63 - 1, 2**64 - 1], dtype=object), wide.label_groups)
+    assert which.tolist() == [1, 0, 0, 1] and rest.tolist() == [0, 5, 2**63 - 1, 2**63 - 1]
+
+
+def test_a_label_group_has_every_world_of_its_labels_once() -> None:
+    held = source(BALANCED, share=(0.25, 0.75), stages=(parse("a > 4"), parse("b > 6")))
+    everything = BALANCED.space.all_codes()
+    inside, labels = held.contains(everything), BALANCED.labels_of(everything)
+    assert sum(group.total for group in held.label_groups) == held.total == inside.sum()
+    for group in held.label_groups:
+        assert len(group.ranges) == 4 and all(part.total == part.stop - part.start for part in group.ranges)
+        drawn = group.worlds(np.arange(group.total))
+        mine = inside & (labels == np.array(group.labels, dtype=int)).all(axis=1)
+        assert sorted(drawn.tolist()) == everything[mine].tolist()
+
+
+def test_styles_are_drawn_for_a_place_with_its_concepts_and_pool() -> None:
+    asked: list[tuple[list[int], str]] = []
+
+    def style(rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
+        asked.append((list(codes), pool))
+        return {"drawn": int(rng.integers(10**9))}
+
+    def drawn(knowledge: Knowledge, places: list[int], seed: int = 0, name: str = "train", purpose: str = "p") -> Any:
+        held = WorldSource(knowledge, Split(name, 9, pool="spare"), seed, purpose, style=style)
+        return held.worlds(np.array(places)), held.codes(np.array(places))
+
+    worlds, codes = drawn(BALANCED, [5, 0, 3])
+    assert [list(world.codes) for world in worlds] == codes.tolist() == [row for row, _ in asked]
+    assert {pool for _, pool in asked} == {"spare"} and all(set(world.style) == {"drawn"} for world in worlds)
+    first = [world.style["drawn"] for world in worlds]
+    assert len({*first}) == 3 and [world.style["drawn"] for world in drawn(BALANCED, [3, 5])[0]] == [first[2], first[0]]
+    for changed in ({"seed": 1}, {"name": "valid"}, {"purpose": "q"}):
+        assert not {world.style["drawn"] for world in drawn(BALANCED, [5, 0, 3], **changed)[0]} & {*first}
+
+
+def test_each_label_left_to_chance_has_a_number_of_its_own() -> None:
+    odds = {name: Odds(parse("2 * a - 1"), 0.5) for name in ("y", "z")}
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a", "x": "b", "z": "a"}, odds=odds)
+    held = WorldSource(knowledge, Split("train", 50), 0, "test", style=lambda *_: {"own": 1})
+    worlds, codes = held.worlds(np.arange(50)), held.codes(np.arange(50))
+    luck = np.array([world.style[LUCK] for world in worlds])
+    assert luck.shape == (50, 3) and len(np.unique(luck)) == 150 and {world.style["own"] for world in worlds} == {1}
+    chance = 1 / (1 + np.exp(-0.5 * (2 * codes[:, 0] - 1)))
+    expected = np.stack([luck[:, 0] < chance, codes[:, 1], luck[:, 2] < chance], axis=1)
+    assert (labels_of(knowledge, codes, worlds) == expected).all()
+    sure = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
+    assert labels_of(sure, np.array([[1, 1], [0, 1]]), []).tolist() == [[1], [0]]
+
+
+def test_a_split_of_one_value_is_drawn_where_that_is_allowed() -> None:
+    held = source(XOR, where=parse("a and b and not (c or d)"), one_sided=True, share=(0.0, 1.0), balance="world")
+    assert held.total == 2
+    alone = source(XOR, where=parse("a and b and not (c or d or e)"), one_sided=True)
+    assert alone.codes(np.arange(3)).tolist() == [[1, 1, 0, 0, 0]] * 3
+    with pytest.raises(FormulaError, match=r"a \+ 1 must be true or false"):
+        source(SUM, stages=(parse("a > 1"), parse("a + 1")))
