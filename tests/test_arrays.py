@@ -70,3 +70,18 @@ def test_nothing_is_found_in_nothing_and_the_first_of_several():
 def test_foreign_arrays():
     given = torch.tensor([[1.0, 2.0]], requires_grad=True)
     assert as_array(given).tolist() == as_array([[1.0, 2.0]]).tolist() == [[1.0, 2.0]]
+
+
+def test_as_many_wanted_as_there_are_may_still_be_others_or_in_another_order():
+    assert find_rows(np.array([7, 5, 6]), np.array([5, 9, 7])).tolist() == [2, 0, -1]
+    assert find_rows(np.array([9, 7, 5]), np.array([5, 9, 7])).tolist() == [1, 2, 0]
+    assert find_rows(np.array([10, 0, 9]), np.array([9, 5, 7])).tolist() == [-1, -1, 0]
+    assert find_rows(np.array([8]), np.array([7])).tolist() == find_rows(np.array([6]), np.array([7])).tolist() == [-1]
+    assert find_rows(np.array([1, 2, 3]), np.zeros(0, dtype=np.int64)).tolist() == [-1] * 3
+
+
+def test_rows_are_numbered_in_mixed_radix_from_the_least_value_of_each_column():
+    assert number_rows(np.array([[1, 0], [0, 2], [1, 0]])).tolist() == [3, 2, 3]
+    assert number_rows(np.array([[-1, 7, 4], [1, 9, 4], [0, 8, 4]]), np.array([[2], [0], [1]])).tolist() == [2, 24, 13]
+    wide = np.array([[2**61, 5, 1], [0, 5, 2], [2**61, 4, 3], [0, 5, 2]])
+    assert number_rows(wide).tolist() == [9, 4, 8, 4]  # numbered anew before the second column

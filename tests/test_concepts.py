@@ -172,3 +172,83 @@ def test_counts_begin_at_0_and_nothing_is_one_of_the_values():
         Concept("n", (1, 2), counts=True)
     with pytest.raises(ConfigError, match="says nothing by 'none', which is none of its values"):
         Concept("a", ("red", "blue"), nothing="none")
+
+
+@pytest.mark.parametrize("name", ["_x", "a._b", "x1", "été", "none", "True_"])
+def test_names_that_look_odd_may_still_be_taken(name):
+    assert Concept(name, (0, 1)).name == name
+
+
+@pytest.mark.parametrize("name", ["false", "a.true", "a.false", "a.__b", "None", "car.a b", "car.1"])
+def test_no_part_of_a_name_may_be_reserved(name):
+    assert repr(name) in refusal(ConfigError, Concept, name, (0, 1))
+
+
+def test_kinds_are_of_what_is_present_wherever_absent_stands():
+    for values, kind in (((ABSENT, 2, 1), "int"), ((ABSENT, "a"), "symbol"), ((ABSENT, True), "bool"), ((1, 0), "int")):
+        concept = Concept("a", values)
+        assert concept.kind == kind and concept.present == tuple(value for value in values if value != ABSENT)
+    for wrong in ((ABSENT, 1, "a"), (1, True, ABSENT), ("a", False)):
+        assert "mixes kinds of values" in refusal(ConfigError, Concept, "a", wrong)
+    assert Concept("a", (ABSENT,)).present == (ABSENT,)
+
+
+def test_nothing_may_be_said_by_what_python_takes_for_false():
+    assert Concept("a", (5, 0, 3), nothing=0).nothing_code == 1
+    assert Concept("a", (True, False, ABSENT), nothing=False).nothing_code == 1
+    assert (
+        Concept("a", (True, ABSENT, False)).nothing_code == 1 and Concept("a", ("", "x"), nothing="").nothing_code == 0
+    )
+    for nothing in (False, True, 2, "0"):
+        assert "which is none of its values" in refusal(ConfigError, Concept, "a", (0, 1), nothing=nothing)
+
+
+@pytest.mark.parametrize("values", [(0, 2), (1, 0), (0, 1, 3), (0, 1, ABSENT), (False, True)])
+def test_what_counts_goes_up_one_by_one(values):
+    if values == (False, True):  # equal to 0 and 1 in Python
+        assert Concept("n", values, counts=True).kind == "bool"
+    else:
+        assert "counts things" in refusal(ConfigError, Concept, "n", values, counts=True)
+
+
+def test_encoders_hold_each_concept_once():
+    concepts = (Concept("a", (0, 1)), Concept("b", (0, 1)), Concept("c", (0, 1)))
+    for groups in ((("a", "b"), ("b", "c")), (("a", "a"), ("b", "c")), (("a", "b"),), (("a", "b", "c", "d"),)):
+        encoders = tuple(EncoderGroup(str(number), names) for number, names in enumerate(groups))
+        assert "exactly once" in refusal(ConfigError, ConceptSpace, concepts, (), encoders)
+    encoders = (EncoderGroup("x", ("c", "a")), EncoderGroup("y", ("b",)))
+    assert ConceptSpace(concepts, (), encoders).encoders == encoders
+    other = (Concept("a", (0, 1)), Concept("b", (1, 0)))
+    assert "different values" in refusal(ConfigError, ConceptSpace, other, (), (EncoderGroup("x", ("a", "b")),))
+
+
+def test_all_worlds_come_in_order_however_many_values_there_are():
+    mixed = ConceptSpace((Concept("a", (5, 3)), Concept("b", ("x", "y", "z")), Concept("c", (True,))))
+    assert mixed.all_codes().tolist() == [[a, b, 0] for a in range(2) for b in range(3)]
+    for many in (2**15 - 1, 2**15, 40_000):
+        codes = digits(["n"], range(many)).all_codes()
+        assert codes.shape == (many, 1) and (codes[:, 0] == np.arange(many)).all()
+    assert digits(["n"], (7, 2, 4)).concepts[0].values == (7, 2, 4) and digits(["n"]).concepts[0].values == tuple(
+        range(10)
+    )
+    assert [group.name for group in bits(["p", "q"], shared=True).encoders] == ["bit"]
+    assert [(group.name, group.concepts) for group in bits(["p", "q"]).encoders] == [("p", ("p",)), ("q", ("q",))]
+
+
+def test_a_space_of_many_concepts_is_told_in_part():
+    told = repr(bits([f"concept{n}" for n in range(100)]))
+    assert told.startswith("ConceptSpace(100 concepts: concept0, concept1, ") and told.endswith(" ...)")
+    assert len(told) == len("ConceptSpace(100 concepts: )") + 160
+
+
+def test_slots_that_are_partly_optional_are_refused_wherever_the_odd_one_is():
+    concepts = tuple(Concept(f"s.{name}", (0, 1, ABSENT) if name != "c" else (0, 1)) for name in "abc")
+    assert "may be absent or none" in refusal(ConfigError, ConceptSpace, concepts, (Slot("s", "g", ("a", "b", "c")),))
+    assert ConceptSpace(concepts, (Slot("s", "g", ("a", "b")),)).slots[0].concepts == ("s.a", "s.b")
+    thrice = (Concept("z", (0,)), Concept("a", (0,)), Concept("z", (1,)), Concept("a", (1,)), Concept("b", (1,)))
+    assert "twice: ['a', 'z']" in refusal(ConfigError, ConceptSpace, thrice)
+
+
+def test_names_are_suggested_from_afar_and_one_alone_is_listed():
+    assert suggestion("colour", ["colours_of", "size"]) == "; did you mean 'colours_of'?"
+    assert suggestion("x", ["abc"]) == "; there is: abc"

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from assay.config import Config, Settings, from_pairs, load_yaml, validate
+from assay.config import Config, Settings, check_names, describe_settings, from_pairs, load_yaml, validate
 from assay.errors import ConfigError
 
 
@@ -100,3 +100,63 @@ def test_words_that_yaml_takes_for_truth_values_are_words_as_keys(tmp_path: Path
     values = load_yaml(written(tmp_path, text)).values
     assert values["on"] == ["a"] and values["models"] == [{"on": True, "no": 1}, {"off": ["x"]}, {"off": ["x"]}]
     load_yaml(written(tmp_path, "a: &loop [*loop]"))  # an alias of itself ends
+
+
+def test_keys_are_renamed_with_their_places_and_a_key_may_keep_its_name() -> None:
+    settings = Settings({"n": 1, "k": 2, "z": None}, {"n": "file line 1", "k": "file line 2"})
+    assert settings.rename_keys({"n": "n", "k": "size", "x": "y"}) == Settings(
+        {"n": 1, "size": 2, "z": None}, {"n": "file line 1", "size": "file line 2"}
+    )
+    assert settings.without(["z", "x"]).values == {"n": 1, "k": 2} and settings.only(["z"]).values == {"z": None}
+    assert settings.without(["n"]).place("k") == settings.only(["k"]).place("k") == "file line 2: "
+    assert settings.merge(Settings({"n": 5, "q": 6}, {"n": "--set"})) == Settings(
+        {"n": 5, "k": 2, "z": None, "q": 6}, {"n": "--set", "k": "file line 2"}
+    )
+
+
+def test_only_words_that_are_known_are_replaced() -> None:
+    words = {"mode": {"fast": {"epochs": 1, "way": "b"}}, "way": {"b": {"lr": 0.5}}}
+    for kept in ({"mode": ["fast"]}, {"mode": {"fast": 1}}, {"mode": None}, {"way": "c"}, {"other": "fast"}):
+        assert Settings(kept).replace_words(words).values == kept
+    assert Settings({"mode": "fast", "k": 1}).replace_words(words).values == {"epochs": 1, "lr": 0.5, "k": 1}
+
+
+def test_words_are_kept_in_every_part_of_a_file(tmp_path: Path) -> None:
+    text = "first: {on: {no: 1}}\nmiddle: [{off: 2}, [{yes: 3}]]\nlast: 4\ny: on\nYes: {true: 5}\n"
+    with pytest.raises(ConfigError, match="with text keys"):
+        load_yaml(written(tmp_path, "true: 5\n"))
+    assert load_yaml(written(tmp_path, text)).values == {
+        "first": {"on": {"no": 1}}, "middle": [{"off": 2}, [{"yes": 3}]], "last": 4, "y": True, "Yes": {True: 5},
+    }  # fmt: skip
+
+
+def test_the_first_of_several_faults_is_told() -> None:
+    with pytest.raises(ConfigError, match=r"^masts: .* 1 \(given: 0\)$"):
+        validate(Ship, Settings({"masts": 0, "name": 3}))
+    with pytest.raises(ConfigError, match=r"^here: crew.1: .*\(given: 7\)$"):
+        validate(Ship, Settings({"crew": ["a", 7]}, {"crew": "here", "1": "there"}))
+
+
+def test_texts_below_settings_are_those_of_the_last_class() -> None:
+    class First(Config):
+        deep: int = 1
+        """Old."""
+        wide: int = 2
+        """Wide."""
+
+    class Second(First):
+        deep: int = 3
+        """New."""
+
+    assert describe_settings(Second) == {
+        "deep": {"default": 3, "help": "New."},
+        "wide": {"default": 2, "help": "Wide."},
+    }
+
+
+def test_names_are_compared_as_they_are() -> None:
+    assert check_names(["A", "b"], ["b", "A", "c"], "thing") == ["A", "b"]
+    with pytest.raises(ValueError, match="no thing named 'a'"):
+        check_names(["a"], ["A"], "thing")
+    with pytest.raises(ValueError, match="no thing named 'B'"):
+        check_names(["B"], ["b"], "thing")

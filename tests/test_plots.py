@@ -239,3 +239,57 @@ def test_sheets_of_pictures():
     )
     with pytest.raises(ConfigError, match="there is no picture to draw"):
         plots.picture_sheet([], [])
+
+
+def test_shares_just_at_and_beside_the_edges_of_what_is_written(axes):
+    shares = np.array([[0.0049, 0.005, 0.0051, 0.994, 0.995, 0.6, 0.601]])
+    plots.draw_shares(axes, shares, ["r"], range(7), lambda r, c: "")
+    assert [text.get_text() for text in axes.texts] == ["0", ".01", ".01", ".99", "1", ".60", ".60"]
+    white = [text.get_color() == plots.WHITE for text in axes.texts]
+    assert white == [False, False, False, True, True, False, True]
+
+
+def test_confusion_of_more_rows_than_columns_and_of_single_examples(axes):
+    plots.draw_confusion(axes, np.array([[0, 1], [3, 1], [2, 0]]), ["x", "y", "z"], ["p", "q"])
+    assert marks(axes) == [
+        "x predicted as q: 100 % (1 of 1)", "y predicted as p: 75 % (3 of 4)", "y predicted as q: 25 % (1 of 4)",
+        "z predicted as p: 100 % (2 of 2)",
+    ]  # fmt: skip
+    assert [patch.get_xy() for patch in axes.patches if not patch.get_fill()] == [(-0.5, -0.5), (0.5, 0.5)]
+    assert axes.get_xlim() == (-0.5, 1.5) and axes.get_ylim() == (2.5, -0.5)
+    assert [patch.get_xy() for patch in axes.patches if patch.get_fill()] == [
+        (0.5, -0.5),
+        (-0.5, 0.5),
+        (0.5, 0.5),
+        (-0.5, 1.5),
+    ]
+
+
+def test_tall_maps_lose_their_names_and_numbers_as_wide_ones_do():
+    tall, taller = Figure().subplots(), Figure().subplots()
+    plots.draw_shares(tall, np.full((13, 1), 0.5), range(13), ["c"], lambda r, c: "")
+    assert not tall.texts and len(tall.get_yticks()) == 13
+    plots.draw_shares(taller, np.full((25, 1), 0.5), range(25), ["c"], lambda r, c: "")
+    assert len(taller.get_yticks()) == len(taller.get_xticks()) == 0
+
+
+def test_a_line_without_one_side_of_its_band_has_none(axes):
+    plots.draw_lines(axes, [Line("a", [3.14159, 12345.6], [0.5, 0.25], low=[0.1, 0.2])])
+    assert not axes.collections and marks(axes) == ["a, 3.14: 0.50", "a, 1.23e+04: 0.25"]
+
+
+def test_three_rows_of_bars_share_the_height(axes):
+    rows = [Bars(str(n), [PlottedValue(0.1 * n), PlottedValue(0.2)]) for n in (1, 2, 3)]
+    plots.draw_bars(axes, ["x", "y"], rows)
+    middles = [bar.get_y() + bar.get_height() / 2 for bar in axes.patches]
+    third = 0.82 / 3
+    assert middles == pytest.approx([-third, 1 - third, 0, 1, third, 1 + third])
+    assert {round(bar.get_height(), 6) for bar in axes.patches} == {round(third * 0.9, 6)}
+
+
+def test_five_maps_are_three_and_two():
+    figure = plots.heat_maps({name: (np.eye(2), [0, 1], [0, 1]) for name in "abcde"}, "true", "said")
+    assert [axes.axison for axes in figure.axes] == [True] * 5 + [False]
+    assert figure.get_size_inches().tolist() == pytest.approx([12.0, 7.2])
+    two = plots.heat_maps({name: (np.eye(2), [0, 1], [0, 1]) for name in "ab"}, "true", "said")
+    assert len(two.axes) == 2 and two.get_size_inches().tolist() == pytest.approx([8.0, 3.6])

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,16 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from assay import predictions
 from assay.concepts import bits
 from assay.data.dataset import Dataset
 from assay.errors import AssayError, DataError
+from assay.logic.decode import Decoder
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.metrics.evidence import gather, gather_from
 from assay.metrics.score import score
-from assay.predictions import Answer, Predictions, apply_constraints, read_predictions
+from assay.predictions import Answer, Predictions, answers_in, apply_constraints, read_predictions
 from assay.seeds import rng_for
 
 
@@ -264,3 +267,130 @@ def test_negative_probabilities_are_refused(tmp_path: Path) -> None:
     wrong.write(tmp_path / "p.parquet", ONE_OF_THREE)
     with pytest.raises(DataError, match="from 0 to 1"):
         read_predictions(tmp_path / "p.parquet", ONE_OF_THREE)
+
+
+def written(table: pa.Table, path: Path) -> Predictions:
+    pq.write_table(table, path)
+    return read_predictions(path, ONE_OF_THREE)
+
+
+def plain(**columns: Any) -> dict[str, Any]:
+    return {"index": [5, 3], "split": ["test"] * 2, "fingerprint": ["x"] * 2, **columns}
+
+
+def test_some_labels_and_concepts_may_be_left_out(tmp_path: Path) -> None:
+    said = soft([[0.9, 0.8, 0.1], [0.3, 0.2, 0.6]])
+    some = replace(said, labels={"z": said.labels["z"]}, concepts={"c": said.concepts["c"], "a": said.concepts["a"]})
+    some.write(tmp_path / "p.parquet", ONE_OF_THREE)
+    assert pq.read_schema(tmp_path / "p.parquet").names == [
+        "index", "split", "fingerprint", "label_z", "concept_a", "concept_a_probabilities", "concept_c",
+        "concept_c_probabilities",
+    ]  # fmt: skip
+    back = read_predictions(tmp_path / "p.parquet", ONE_OF_THREE)
+    assert list(back.labels) == ["z"] and list(back.concepts) == ["a", "c"] and back.labels["z"].probabilities is None
+    assert np.allclose(back.concepts["c"].probabilities, said.concepts["c"].probabilities, atol=1e-6)
+    assert back.concepts["a"].codes.tolist() == [1, 0] and back.concepts["c"].codes.tolist() == [0, 1]
+
+
+def test_many_probabilities_come_back_in_their_rows(tmp_path: Path) -> None:
+    rows = spread(20_000, 2)
+    said = replace(soft([[0.5] * 3]), index=np.arange(20_000), labels={}, concepts={"b": Answer.of(rows)})
+    said.write(tmp_path / "p.parquet", ONE_OF_THREE)
+    back = read_predictions(tmp_path / "p.parquet", ONE_OF_THREE).concepts["b"]
+    assert np.abs(back.probabilities - rows).max() < 1e-6 and (back.codes == rows.argmax(axis=1)).all()
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.list_(pa.float32()), pa.large_list(pa.float64()), pa.list_(pa.float64(), 2), pa.list_(pa.int8())]
+)
+def test_lists_of_any_kind_hold_probabilities(kind: pa.DataType, tmp_path: Path) -> None:
+    column = pa.array([[0, 1], [1, 0]], type=kind)
+    found = written(pa.table(plain(concept_b_probabilities=column)), tmp_path / "p.parquet")
+    assert found.concepts["b"].probabilities.tolist() == [[0, 1], [1, 0]] and found.concepts["b"].codes.tolist() == [
+        1,
+        0,
+    ]
+    assert found.index.tolist() == [5, 3] and found.labels == {}
+
+
+def test_values_go_before_what_is_likeliest(tmp_path: Path) -> None:
+    columns = plain(concept_b=[False, None], concept_b_probabilities=[[0.25, 0.75], [0.5, 0.5]])
+    found = written(pa.table(columns), tmp_path / "p.parquet").concepts["b"]
+    assert found.codes.tolist() == [0, -1] and found.probabilities.tolist() == [[0.25, 0.75], [0.5, 0.5]]
+
+
+def test_a_part_of_a_table_in_several_pieces_is_read_as_it_is() -> None:
+    lists = [[0.25, 0.75], [1.0, 0.0], [0.5, 0.5], [0.125, 0.875], [0.0, 1.0]]
+    table = pa.concat_tables(
+        [pa.table({"label_y_probabilities": lists}), pa.table({"label_y_probabilities": lists[:2]})]
+    )
+    labels, concepts = answers_in(table.slice(1, 5), ONE_OF_THREE, "here")
+    assert labels["y"].probabilities.tolist() == [*lists[1:], lists[0]] and concepts == {}
+    assert labels["y"].codes.tolist() == [0, 0, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ({"index": pa.array([5, None])}, "'index' must hold whole numbers in every row"),
+        ({"index": [5.0, 3.0]}, "'index' must hold whole numbers in every row"),
+        ({"index": [5, 5]}, "'index' names an example twice"),
+        ({"split": pa.array(["test", None])}, "'split' must be the same text in every row, found .'test', 'None'."),
+        ({"fingerprint": ["x", "y"]}, "'fingerprint' must be the same text in every row, found .'x', 'y'."),
+        (
+            {"concept_b_probability": [1, 0]},
+            "unknown column 'concept_b_probability'; did you mean 'concept_b_probabilities'",
+        ),
+        ({"label_z_probabilities": [[0.5, 0.5], [0.25, 0.25]]}, "label_z_probabilities: probabilities must be numbers"),
+        (
+            {"concept_c_probabilities": [[0.5, 0.5], [1.0]]},
+            "concept_c_probabilities: every row must list 2 probabilities",
+        ),
+        ({"concept_c_probabilities": [[math.inf, 0.0], [1.0, 0.0]]}, "probabilities must be numbers from 0 to 1"),
+    ],
+)
+def test_what_is_wrong_in_one_row_only_is_refused(columns: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=f"^p.parquet: .*{message}"):
+        written(pa.table(plain(**columns)), tmp_path / "p.parquet")
+
+
+def test_an_index_in_falling_order_names_nobody_twice(tmp_path: Path) -> None:
+    assert written(pa.table(plain(index=[9, 2])), tmp_path / "p.parquet").index.tolist() == [9, 2]
+    with pytest.raises(DataError, match="names an example twice"):
+        columns = {name: [*values, values[0]] for name, values in plain(index=[9, 2]).items()}
+        written(pa.table(columns), tmp_path / "p.parquet")
+
+
+def test_a_record_that_was_changed_is_refused(tmp_path: Path) -> None:
+    soft([[0.5] * 3]).write(tmp_path / "p.parquet", ONE_OF_THREE)
+    table = pq.read_table(tmp_path / "p.parquet")
+    notes = table.schema.metadata
+    changed = {**notes, b"assay": notes[b"assay"].replace(b"soft", b"hard")}
+    with pytest.raises(DataError, match=r"^q.parquet: what it says of its model does not match its hash"):
+        written(table.replace_schema_metadata(changed), tmp_path / "q.parquet")
+    assert written(table.replace_schema_metadata(None), tmp_path / "q.parquet").about == {}
+
+
+def test_rows_that_were_changed_are_counted_once_each() -> None:
+    found = apply_constraints(soft([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.4, 0.3, 0.2]]), ONE_OF_THREE)
+    assert found.about["decoded"] == {"changed": 2, "not_proven": 0, "not_found": 0, "labels_by_rule": False}
+    assert [found.concepts[name].codes.tolist() for name in "abc"] == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
+
+
+def test_labels_by_the_rule_are_unknown_where_no_world_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Half:
+        limits = Decoder(ONE_OF_THREE).limits
+
+        def __init__(self, knowledge: Knowledge) -> None:
+            self.knowledge = knowledge
+
+        def __call__(self, probabilities: list[np.ndarray]) -> SimpleNamespace:
+            codes = np.array([[0, 1, 0], [-1, -1, -1], [1, 0, 0]])
+            proven, solved = np.array([True, False, False]), np.array([True, False, True])
+            return SimpleNamespace(codes=codes, solved=solved, proven=proven, changed=np.array([0, 0, 3]))
+
+    monkeypatch.setattr(predictions, "Decoder", Half)
+    found = apply_constraints(soft([[0.5] * 3] * 3), ONE_OF_THREE, labels_by_rule=True)
+    assert found.labels["y"].codes.tolist() == [0, -1, 1] and found.labels["z"].codes.tolist() == [1, -1, 0]
+    assert found.about["decoded"] == {"changed": 1, "not_proven": 2, "not_found": 1, "labels_by_rule": True}
+    assert [found.concepts[name].codes.tolist() for name in "abc"] == [[0, -1, 1], [1, -1, 0], [0, -1, 0]]

@@ -126,3 +126,44 @@ def test_the_first_line_comes_after_ten_seconds_and_others_after_twenty():
     assert (progress.FIRST_LINE, progress.BETWEEN_LINES) == (10.0, 20.0)
     assert PlainLines(print).clock is progress.time.monotonic
     assert Silence().show("a", 1, 2, "") is None
+
+
+def test_the_next_line_comes_twenty_seconds_after_the_last_one_was_written():
+    lines, now = [], [0.0]
+    plain = PlainLines(lines.append, lambda: now[0])
+    for time, done in ((0.0, 0), (17.0, 1), (30.0, 2), (36.9, 3), (37.5, 4), (57.4, 5), (57.5, 6)):
+        now[0] = time
+        plain.show("a", done, 0, str(done))
+    assert lines == ["a: 1\n", "a: 4\n", "a: 6\n"]
+
+
+def test_the_time_left_is_of_what_was_done_since_it_began():
+    lines, now = [], [1000.0]
+    plain = PlainLines(lines.append, lambda: now[0])
+    plain.show("a", 40, 100, "")
+    now[0] = 1030.0
+    plain.show("a", 50, 100, "half")  # 10 in 30 s, 50 more
+    plain.show("b", 5, 10, "")
+    now[0] = 1050.0
+    plain.show("b", 5, 10, "still")  # nothing done yet
+    now[0] = 1080.0
+    plain.show("b", 10, 10, "")
+    assert lines == ["a: 50 %, half, about 2 min left\n", "b: 50 %, still\n", "b: 100 %, about 1 s left\n"]
+
+
+def test_a_counter_of_nothing_known_shows_what_is_done():
+    shown = Shown()
+    count = Bar(shown).counter("a", 0)
+    count(3)
+    Bar(shown).counter("b")(1234)
+    assert shown.calls == [("a", 3, 0, ""), ("b", 1234, 1234, "1,234 of 1,234")]
+
+
+def test_all_that_was_shown_before_is_hidden():
+    tasks = Tasks()
+    live = LiveBar(tasks)
+    for what in ("a", "b", "b", "c"):
+        live.show(what, 1, 2, "")
+    assert [what for what, _, _ in tasks.added] == ["a", "b", "c"]
+    hidden = [task for task, values in tasks.updates if values == {"visible": False}]
+    assert hidden == [0, 0, 1]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.seeds import Deck, digest, rng_for
+from assay.seeds import Deck, Draws, Streams, digest, rng_for
 
 SIZES = [1, 2, 3, 1023, 1024, 1025, 4097, 10**8, 2**61, 2**62 - 1, 2**62, 2**63, 10**30]
 PARTS = st.one_of(st.integers(), st.booleans(), st.text(alphabet="a1:\x1f,'() ", max_size=6), st.none())
@@ -108,3 +108,40 @@ def test_every_order_of_a_small_deck_is_as_likely():
 
 def test_nothing_asked_is_nothing_dealt():
     assert [len(Deck(size, 0).deal(np.arange(0))) for size in SIZES] == [0] * len(SIZES)
+
+
+def test_golden_values_of_words_and_of_wide_decks():
+    draws = Draws(3, "t")
+    assert draws.words(np.array([5, 0]), 3).tolist() == [
+        [345091833672214738, 8537985073949326114, 4258071732407710111],
+        [16015407271070052276, 12749855446063437312, 8112705750862919481],
+    ]
+    assert draws.words(np.array([5]), 2, turn=2).tolist() == [[3142248811936893338, 15492634908154010605]]
+    assert Deck(2000, 1, "b").deal(np.array([0, 1999, 2000, 4001])).tolist() == [94, 1130, 1789, 855]
+    assert Deck(1024, 1, "b").deal(np.array([0, 1023, 1024, 3000])).tolist() == [782, 107, 379, 745]
+    wide = Deck(2**300, 0, "a")
+    cards = wide.deal(np.array([0, 7]))
+    assert [hex(card)[2:14] for card in cards] == ["2cb233ba3d66", "41cf5d1f9a58"] and wide.place(cards).tolist() == [
+        0,
+        7,
+    ]
+    assert all(2**280 < card < 2**300 for card in cards)
+
+
+@pytest.mark.parametrize("size", [2**62, 2**64 + 13, 2**70 - 1, 10**40])
+def test_wide_decks_are_dealt_anew_in_every_round(size):
+    deck = Deck(size, 3, "rounds")
+    places = np.array([5, size - 1, size + 5, 2 * size - 1, 2 * size + 5], dtype=object)
+    cards = deck.deal(places).tolist()
+    assert len(set(cards)) == 5 and all(0 <= card < size for card in cards)
+    assert deck.place(np.array(cards[:2], dtype=object)).tolist() == [5, size - 1]
+
+
+def test_streams_of_items_do_not_depend_on_what_was_asked_before():
+    streams = Streams(5, "x")
+    for place in (3, 4, 3, np.int64(4)):
+        assert (
+            streams[place].integers(2**32, size=2).tolist()
+            == rng_for(5, "x", int(place)).integers(2**32, size=2).tolist()
+        )
+    assert streams[3].integers(2**32, size=2).tolist() == [811287390, 2787518371]
