@@ -7,10 +7,12 @@ import pandas as pd
 import pytest
 
 from assay.auditing.audit import CHECKS, audit
-from assay.auditing.audited import audited_dataset
+from assay.auditing.audited import as_number, audited_dataset
 from assay.auditing.imported import is_imported, open_imported
 from assay.auditing.noise import denied
-from assay.errors import AssayError, UnknownName
+from assay.errors import AssayError, DataError, UnknownName
+from assay.logic.formula import TRUE
+from assay.render.png import encode_png
 from assay.seeds import rng_for
 from tests.audit.planted import RULE, audited, finding, folder_of, picture, rows
 from tests.conftest import write
@@ -250,3 +252,70 @@ def test_a_check_that_there_is_not_is_told(tmp_path):
     data = open_imported(folder_of(tmp_path / "folder", FEW))
     with pytest.raises(UnknownName, match="no check named 'label'; did you mean 'labels'?"):
         audit(data, ["label"])
+
+
+ROWS_OF_ALL_KINDS = """split,file,concept_n,concept_a,label_y,label_s,nuisance_size,nuisance_font,source,text
+2,p/3.png,3,no,true,low,2.5,serif,d1; d2,a box
+1,p/1.png,1,yes,false,low,,sans,,
+2,p/2.png,1,no,true,high,7,serif,d3,two boxes
+10,p/0.png,2,yes,false,high,1,,d1,none
+1,p/4.png,3,yes,true,low,4,serif,,  b
+"""
+
+
+def test_rows_of_every_split_in_the_order_of_the_table(tmp_path):
+    (tmp_path / "p").mkdir()
+    for number in range(5):
+        (tmp_path / "p" / f"{number}.png").write_bytes(encode_png(np.full((2, 3, 1), number, dtype=np.uint8)))
+    (tmp_path / "concepts.csv").write_text(ROWS_OF_ALL_KINDS)
+    (tmp_path / "rule.yaml").write_text("splits: {'2': 'n != 2'}\ndisjoint: [['1', '10']]\n")
+    data = open_imported(tmp_path)
+    assert is_imported(tmp_path) and not is_imported(tmp_path / "p") and data.name == tmp_path.name
+    assert list(data.parts) == ["2", "1", "10"] and data.knowledge is None and data.task is None
+    values = {concept.name: concept.values for concept in data.space.concepts}
+    assert list(values) == ["n", "a"] and values["n"] == (1, 2, 3) and sorted(values["a"], key=str) == [False, True]
+    first, second, third = data.parts.values()
+
+    def decoded(part, place):
+        concept = data.space.concepts[place]
+        return [concept.values[code] for code in part.concepts[:, place]]
+
+    assert [decoded(part, 0) for part in (first, second, third)] == [[3, 1], [1, 3], [2]]
+    assert [decoded(part, 1) for part in (first, second, third)] == [[False, False], [True, True], [True]]
+    labels = [
+        [tuple(data.labels[n][c] for n, c in zip(("y", "s"), row, strict=True)) for row in p.labels]
+        for p in data.parts.values()
+    ]
+    assert labels == [[(True, "low"), (True, "high")], [(False, "low"), (True, "low")], [(False, "high")]]
+    assert [[int(part.image(row)[0, 0, 0]) for row in range(len(part))] for part in (first, second, third)] == [
+        [3, 2],
+        [1, 4],
+        [0],
+    ]
+    assert [list(part.texts) for part in (first, second, third)] == [["a box", "two boxes"], ["", "  b"], ["none"]]
+    assert list(first.ingredients) == [("d1", "d2"), ("d3",)] and list(second.ingredients) == [(), ()]
+    assert list(third.nuisances) == ["index", "size", "font"] and first.nuisances["index"].tolist() == [0.0, 0.5]
+    assert first.nuisances["size"].tolist() == [2.5, 7.0] and np.isnan(second.nuisances["size"][0])
+    assert first.nuisances["font"].tolist() == [as_number("serif")] * 2 and np.isnan(third.nuisances["font"][0])
+    assert first.where != TRUE == second.where == third.where
+    assert (first.disjoint_from, second.disjoint_from, third.disjoint_from) == ((), ("10",), ("1",))
+
+
+@pytest.mark.parametrize("column", ["split", "file", "concept_n", "label_s"])
+def test_a_table_with_a_gap_is_refused_by_its_row(column, tmp_path):
+    names, *lines = [line.split(",") for line in ROWS_OF_ALL_KINDS.splitlines()]
+    lines[3][names.index(column)] = ""
+    (tmp_path / "concepts.csv").write_text("\n".join(",".join(line) for line in [names, *lines]))
+    with pytest.raises(DataError, match=f"column '{column}' is empty in row 3"):
+        open_imported(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["concept_", "label_", "split"])
+def test_a_table_needs_concepts_labels_and_splits(kind, tmp_path):
+    names, *lines = [line.split(",") for line in ROWS_OF_ALL_KINDS.splitlines()]
+    kept = [place for place, name in enumerate(names) if not name.startswith(kind)]
+    (tmp_path / "concepts.csv").write_text(
+        "\n".join(",".join(line[place] for place in kept) for line in [names, *lines])
+    )
+    with pytest.raises(DataError, match="no column 'split'" if kind == "split" else "needs columns 'concept_NAME' and"):
+        open_imported(tmp_path)

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from assay.auditing import audit as auditing
-from assay.auditing import colours, noise, nuisance, pictures, reading, regions, symbols
+from assay.auditing import audited, colours, noise, nuisance, pictures, reading, regions, symbols
 from assay.auditing.audited import (
     AuditedDataset,
     AuditedSplit,
@@ -716,3 +716,124 @@ def test_nuisances_of_styles_that_differ():
     assert _ingredients(worlds, None) == [("d1", "d2"), ()]
     task = SimpleNamespace(ingredients=lambda world: tuple(world.style))
     assert _ingredients(worlds, task) == [("sources",), ()]
+
+
+def test_a_dataset_of_ours_is_audited_as_its_manifest_says(tmp_path, monkeypatch):
+    dataset = written(Shelf(), tmp_path / "data", train=12, test=6, hard=4)
+    monkeypatch.setattr(audited, "MOST_PICTURES", 5)
+    about = {
+        split["name"]: {**split, "disjoint_from": ["train"], "quota": None} for split in dataset.manifest["splits"]
+    }
+    about["test"]["quota"] = {"near": 0.5}
+    task = SimpleNamespace(ingredients=lambda world: (str(world.codes[0]),))
+    train, test, hard = (audited._part(dataset[name], task, about[name]) for name in ("train", "test", "hard"))
+    split = dataset["train"]
+    assert (train.name, len(train), len(train.pictures), len(train.texts)) == ("train", 12, 5, 12)
+    assert train.concepts.tolist() == split.concepts.tolist() and train.labels.tolist() == split.labels.tolist()
+    assert train.nuisances["index"].tolist() == pytest.approx([row / 12 for row in range(5)])
+    assert train.nuisances["distance"].tolist() == [split.world(row).style["distance"] for row in range(5)]
+    assert list(train.ingredients) == [(str(code),) for code in split.concepts[:5, 0].tolist()]
+    assert train.disjoint_from == ("train",) and train.where == split.where
+    assert (train.by_quota, test.by_quota, hard.by_quota) == (False, True, True)  # the hard split is one of quotas
+    found = audited.audited_dataset(dataset)
+    assert found.name == "shelf" and list(found.parts) == list(found.splits) == ["train", "valid", "test", "hard"]
+    assert found.labels == {"same": (False, True), "pile": (False, True)} and found.knowledge == dataset.knowledge
+    assert found.task is None and "shelf" in found.no_task  # no registry knows it
+
+
+def test_labels_are_denied_where_another_value_is_as_sure_as_usual(monkeypatch):
+    """Of 120 labels 2 and 5: what a model says of each is written down, and its usual confidence follows from that."""
+    labels = np.where(np.arange(120) < 70, 5, 2)
+    chances = np.tile([0.2, 0.8], (120, 1))
+    chances[70:] = [0.9, 0.1]
+    chances[0], chances[1], chances[2] = [0.95, 0.05], [0.6, 0.4], [0.45, 0.55]  # the last two are sure of nothing
+    chances[80] = [0.05, 0.95]
+    asked = []
+
+    def predicted(forest, inputs, known, cv, method):
+        asked.append((inputs.shape, known.tolist(), cv, method))
+        return chances
+
+    fake = SimpleNamespace(RandomForestClassifier=lambda *given, **more: None, cross_val_predict=predicted)
+    monkeypatch.setattr(noise, "import_extra", lambda name, purpose: fake)
+    concepts = np.stack([np.arange(120) % 2, np.arange(120) % 3, np.zeros(120, int)], axis=1)
+    found = noise.denied(labels, concepts)
+    usual = [chances[70:, 0].mean(), chances[:70, 1].mean()]
+    assert usual[0] > 0.6 and usual[1] > 0.55 and found.rows.tolist() == [0, 80] and found.judged == 120
+    assert asked == [((120, 1 + 2 + 0), [1] * 70 + [0] * 50, 5, "predict_proba")]
+    chances[:, :] = [0.5, 0.5]
+    chances[:12] = [0.9, 0.1]  # right in 108 of 120 at most where ties go to the first
+    assert noise.denied(labels, concepts).judged == 0
+    few = labels.copy()
+    few[few == 2] = 5
+    few[:4] = 2
+    assert noise.denied(few, concepts).judged == 0 and noise.denied(labels[:99], concepts[:99]).judged == 0
+    assert len(asked) == 2  # neither is asked about
+
+
+@pytest.mark.parametrize(("rows", "status"), [(1, "note"), (0, "pass")])
+def test_one_denied_label_of_two_hundred_is_noted(rows, status, monkeypatch):
+    monkeypatch.setattr(noise, "unequal", lambda labels, concepts: noise.Doubt(np.array([0]), 99))
+    monkeypatch.setattr(noise, "denied", lambda labels, concepts: noise.Doubt(np.arange(rows) + 6, 200))
+    whole = np.arange(3, 203)
+    found = noise._judged(
+        "y", np.zeros(203, int), np.zeros((203, 1), int), whole, data(part("train", 5), part("test", 198))
+    )
+    assert (found.status, found.numbers["share"]) == (status, rows / 200)
+    assert ("first at row 4 of test" in found.text) == bool(rows)
+    monkeypatch.setattr(noise, "denied", lambda labels, concepts: noise.Doubt(np.arange(1), 201))
+    assert (
+        noise._judged("y", np.zeros(203, int), np.zeros((203, 1), int), whole, data(part("test", 203))).status == "pass"
+    )
+
+
+def test_pictures_that_are_read_are_the_first_of_each_split(monkeypatch):
+    seen = []
+    monkeypatch.setattr(
+        reading, "_reading", lambda name, place, pixels, concepts: seen.append((name, pixels, concepts))
+    )
+    rng = rng_for(0, "read")
+
+    def shown(name, rows, count):
+        one = part(
+            name, rows, pictures=[encode_png(rng.integers(0, 256, (9, 7, 3), dtype=np.uint8)) for _ in range(count)]
+        )
+        return one, one.stats
+
+    (first, stats_of), (second, others) = shown("train", 150, 120), shown("test", 90, 80)
+    assert reading.readings(data(first, second, part("hard", 30))) == []
+    order = rng_for(0, "audit", "reading").permutation(200)
+    concepts = np.concatenate([first.concepts[:120], second.concepts[:80]])[order]
+    assert [name for name, _, _ in seen] == ["a", "n", "one"]
+    for _, _, told in seen:
+        assert told.tolist() == concepts.tolist()
+    every = [*stats_of, *others]
+    raw = np.stack([np.concatenate([s.small, s.means, s.patches[:, :, :3].ravel()]) for s in every])[order]
+    expected = (raw - raw.mean(axis=0)) / np.maximum(raw.std(axis=0), 1e-6)
+    np.testing.assert_allclose(seen[0][1], expected, rtol=1e-4, atol=1e-4)
+    assert reading.readings(data(replace(first, pictures=first.pictures[:119]), second)) == [] and len(seen) == 3
+
+
+def test_parts_of_pictures_are_found_in_either_split():
+    from PIL import Image
+
+    rng = rng_for(0, "parts")
+
+    def scene():
+        coarse = Image.fromarray((rng.random((7, 7)) * 220 + 20).astype(np.uint8))
+        return np.asarray(coarse.resize((96, 96), Image.Resampling.BILINEAR), dtype=np.float64)
+
+    def cut(image, top, left, size):
+        inside = Image.fromarray(image[top : top + size, left : left + size].astype(np.uint8))
+        return np.asarray(inside.resize((96, 96), Image.Resampling.BILINEAR), dtype=np.float64)
+
+    shown, own = [scene() for _ in range(4)], scene()
+    asked = [own, cut(shown[2], 0, 19, 77), scene()]
+    taught = [*shown, cut(own, 14, 14, 67)]
+    splits = [
+        part(name, len(images), pictures=[encode_png(image[:, :, None].astype(np.uint8)) for image in images])
+        for name, images in (("train", taught), ("test", asked))
+    ]
+    rows = [[PictureRow(split, row) for row in range(len(split.pictures))] for split in splits]
+    assert [(copy.row, copy.how) for copy in near_copies(*rows)] == [(0, "cropped"), (1, "cropped")]
+    assert near_copies(rows[0][:2], rows[1][2:]) == []
