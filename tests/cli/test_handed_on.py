@@ -17,6 +17,7 @@ from assay.data.dataset import Dataset
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
 from assay.runs.folder import RunFolder
 from tests.cli.test_edges import KNOWLEDGE, lines
+from tests.samples import needs_task
 
 NAMES = (
     "audit", "check", "confound", "decode", "diagnose", "discover", "import_data", "intervene", "leakage", "list", "make",
@@ -749,6 +750,7 @@ METRICS.add("own_metric", "Mine.", METRICS["label_f1"])
 """
 
 
+@needs_task("mnlogic")
 def test_a_check_is_of_all_in_a_file_or_of_one(asked, monkeypatch, tmp_path, capsys, no_files):
     from assay import testing
 
@@ -975,3 +977,149 @@ def test_an_entry_is_scored_beside_the_data_of_the_suite(asked, monkeypatch, cap
     )
     suite.score_folder(Path("e"), as_json=True)
     assert json.loads(capsys.readouterr().out) == ["mine"] and asked[3][1] == Path("out/suite/records/mine.parquet")
+
+
+class Stop(Exception):
+    """Ends a command when its settings are read."""
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("align", {"run": Path("r"), "data": Path("d"), "output": Path("o")}), ("annotate", {"data": Path("d"), "output": Path("o")}),
+        ("count", {"source": "t"}), ("discover", {"method": "pca", "source": "input", "data": Path("d"), "output": Path("o")}),
+        ("import_data", {"source": Path("s"), "output": Path("o")}), ("mend", {"run": Path("r"), "output": Path("o")}),
+        ("probe", {"run": Path("r"), "data": Path("d"), "output": Path("o")}), ("saliency", {"run": Path("r")}),
+        ("show", {"task": "no-such-thing"}), ("train", {"model": "cbm", "data": Path("d"), "output": Path("o")}),
+    ],
+)  # fmt: skip
+def test_settings_are_those_of_the_file_and_of_the_command_line(name, words, opened, monkeypatch):
+    from assay.runs import writing
+
+    verb = import_module(f"assay.cli.{name}")
+    monkeypatch.setattr(RunFolder, "about", lambda self: {})
+    monkeypatch.setattr(writing, "check_dataset", lambda run, data: None)
+    if hasattr(verb, "dataset_for"):
+        monkeypatch.setattr(verb, "dataset_for", lambda run, data: "data")
+    seen = []
+
+    def settings_from(settings, config):
+        seen.append((settings, config))
+        raise Stop
+
+    monkeypatch.setattr(verb, "settings_from", settings_from)
+    with pytest.raises(Stop):
+        getattr(verb, name)(**words, settings=["k=1"], config=Path("c.yaml"))
+    assert seen == [(["k=1"], Path("c.yaml"))]
+
+
+def test_any_seed_but_the_usual_one_goes_before_that_of_the_settings(opened, monkeypatch):
+    from assay.data import annotate as writing
+    from assay.studies import machines
+
+    seeds = []
+    monkeypatch.setattr(machines, "machine_of", lambda annotation, dataset, bar: None)
+    found = {"fingerprint": "ff", "task": {"annotation": {"found": {}}}}
+    monkeypatch.setattr(writing, "annotate", lambda data, annotation, *rest: seeds.append(annotation.seed) or found)
+    for seed in (0, 1, 2):
+        import_module("assay.cli.annotate").annotate(Path("d"), Path("o"), seed, ["seed=9"], as_json=True)
+    assert seeds == [9, 1, 2]
+
+
+def test_metrics_and_models_of_a_file_are_checked(asked, monkeypatch, tmp_path, capsys, no_files):
+    from assay import testing
+
+    new, check = import_module("assay.cli.new"), CLI["check"]
+    fine = SimpleNamespace(law="is lawful", passed=True, fault="")
+    monkeypatch.setattr(testing, "check_metric", lambda metric: [fine])
+    monkeypatch.setattr(check, "_model_checks", lambda names, data, task: {name: [fine] for name in names})
+    for kind in ("metric", "model"):
+        new.new(kind, f"quite-own-{kind}", tmp_path)
+        with pytest.raises(typer.Exit):
+            check.check(str(tmp_path / f"quite_own_{kind}.py"), as_json=True)
+    first, second = (json.loads(text) for text in capsys.readouterr().out.replace("}\n{", "}\n\n\n{").split("\n\n\n"))
+    assert (list(first), list(second)) == (["quite_own_metric"], ["quite-own-model"])
+    assert first["quite_own_metric"] == [{"law": "is lawful", "passed": True, "fault": ""}]
+
+
+def test_sizes_of_all_caches_add_up(monkeypatch, tmp_path, capsys):
+    clean = import_module("assay.cli.clean")
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    for name, size in (("made", 1500), ("runs", 1200), ("own", 400)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "x").write_bytes(b"0" * size)
+    clean.clean(None)
+    assert capsys.readouterr().err == "3.1 kB in all; to remove them: assay clean --yes\n"
+    clean.clean(["runs", "made"])
+    said = capsys.readouterr()
+    assert said.err.startswith("2.7 kB in all") and [line.split()[0] for line in lines(said.out)[1:]] == [
+        "runs",
+        "made",
+    ]
+
+
+def test_reasons_of_every_verdict_of_the_demo_are_printed_on_request(monkeypatch, capsys):
+    from assay.diagnosis import runs as diagnoses
+    from assay.runs import folder
+    from assay.studies import run as running
+    from assay.studies import verdicts
+
+    demo = import_module("assay.cli.demo")
+    given = [SimpleNamespace(run=name, verdict="sound", model="m", task="t") for name in ("one", "two", "three")]
+    monkeypatch.setattr(demo, "demo_study", lambda output: SimpleNamespace(runs=[], output=output))
+    monkeypatch.setattr(demo, "print_verdicts", lambda shown: None)
+    monkeypatch.setattr(running, "run_study", lambda study, say, bar: Path("page"))
+    monkeypatch.setattr(verdicts, "verdict_lines", lambda runs, output: given)
+    monkeypatch.setattr(
+        folder, "RunFolder", lambda run: SimpleNamespace(title=f"title of {run}", dataset=lambda: "data")
+    )
+    monkeypatch.setattr(
+        diagnoses, "diagnose_run", lambda run, data: SimpleNamespace(reasons=[f"because of {run.title}"])
+    )
+    demo.demo(Path("o"), words=True)
+    told = lines(capsys.readouterr().out)
+    expected = [
+        text for name in ("one", "two", "three") for text in (f"title of {name}", f"because of title of {name}")
+    ]
+    assert told[1:-1] == expected
+
+
+@pytest.mark.parametrize(("count", "more"), [(19, []), (20, []), (21, ["1 more concepts in discovery.csv"])])
+def test_twenty_discovered_concepts_and_all_notes_are_printed(count, more, monkeypatch, capsys):
+    from assay.reporting import discovery
+
+    row = {"matched": 1, "values": 2, "f1": 0.5, "information": 0.25, "purity": 0.75}
+    monkeypatch.setattr(
+        discovery, "concept_rows", lambda scores, data: [{**row, "concept": f"c{n}"} for n in range(count)]
+    )
+    first = SimpleNamespace(
+        scores=None, seed=4, rule=SimpleNamespace(text="the rule"), discoverer=SimpleNamespace(notes=["one", "two"])
+    )
+    found = SimpleNamespace(
+        first=first,
+        summary=dict,
+        discoveries=[1, 2],
+        model="pca",
+        shown=None,
+        rule_from_truth=SimpleNamespace(text="the true one"),
+    )
+    CLI["discover"]._print_scores(found)
+    told = lines(capsys.readouterr().out)
+    assert told[4 : 4 + min(count, 20)] == [f"c{n} 1 of 2 0.50 0.25 0.75" for n in range(min(count, 20))]
+    assert told[4 + min(count, 20) :] == [
+        *more,
+        "the rule",
+        "From the true concepts: the true one",
+        "note: one",
+        "note: two",
+    ]
+
+
+def test_the_bypass_is_that_of_the_split_and_the_seed(monkeypatch, tmp_path):
+    from assay.models.core import runs
+    from assay.models.probes import bypass
+
+    monkeypatch.setattr(runs, "load_model", lambda run: f"model of {run.name}")
+    monkeypatch.setattr(bypass, "bypass", lambda *given: SimpleNamespace(to_dict=lambda: given))
+    rows = {"test": "tested", "ood": "new"}
+    assert CLI["leakage"]._bypass(tmp_path, rows, "ood", 3) == ((f"model of {tmp_path.name}", "new", 3), "")
