@@ -19,6 +19,7 @@ from assay.errors import TooLarge
 from assay.logic.formula import Compare, Const, Not, Var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
+from assay.seeds import rng_for
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})
 
@@ -294,3 +295,26 @@ def test_cells_say_which_columns_decide_a_concept(family):
         assert [entry.text for entry in entries] == ["alone absent", "things hue b, 3", "things size b, 3", "things hue absent, absent", "things size absent, absent"]  # fmt: skip
     most = {"per-concept": 3**3 * (2**2 * 3**3) ** 2, "shared": 3**3 * 2**2, "per-object": 3**3 * 2**6 * 3**6}
     assert most_readings(space, family) == most[family]
+
+
+def test_of_very_many_shortcuts_those_of_a_sample_are_sorted(monkeypatch):
+    knowledge = Knowledge.of(digits(["a", "b"], range(4)), {"y": "a < 2", "z": "b == 1"})
+    readings = Readings(Problem(knowledge, "per-concept", knowledge.space.all_codes()))
+    truth = readings.problem.truth
+    monkeypatch.setattr(readings_module, "MOST_LISTED", readings.total - 1)
+    monkeypatch.setattr(readings_module, "SAMPLED", 7)
+    drawn = {reading for reading in readings.sample(rng_for(0, "closest"), 7) if reading != truth}
+    expected = sorted(drawn, key=lambda r: (sum(np.not_equal(r, truth)), r))
+    assert readings.closest(20) == expected and readings.closest() == expected[:3] and len(expected) > 3
+    monkeypatch.setattr(readings_module, "MOST_LISTED", readings.total)
+    assert len(readings.closest(readings.total)) == readings.total - 1
+
+
+def test_shares_are_of_all_readings_and_confusions_of_every_value():
+    knowledge = Knowledge.of(digits(["a", "b"], range(4)), {"y": "a < 2", "z": "b == 1"})
+    readings = Readings(Problem(knowledge, "per-concept", knowledge.space.all_codes()))
+    assert readings.total == 2**4 * 3**3
+    found = {entry.text: share for entry, share in readings.identifiability()}
+    assert found == pytest.approx({**{f"a {n}": 1 / 2 for n in range(4)}, "b 0": 1 / 3, "b 1": 1.0, "b 2": 1 / 3, "b 3": 1 / 3})  # fmt: skip
+    assert readings.confusion(1) == [216, 216, 0, 0] and readings.confusion(2) == [0, 0, 216, 216]
+    assert readings.confusion(4) == [144, 0, 144, 144] and readings.confusion(5) == [0, 432, 0, 0]
