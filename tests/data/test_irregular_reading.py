@@ -229,6 +229,15 @@ def test_a_store_that_travels_stays_on_disk(tmp_path, monkeypatch):
     }
 
 
+def test_the_order_of_columns_is_no_content():
+    table = pa.table({"b": [1, 2], "a": ["x", None], "c": [True, False]})
+    assert (
+        content_of(table)
+        == content_of(table.select(["c", "a", "b"]))
+        != content_of(table.rename_columns(["a", "b", "c"]))
+    )
+
+
 def test_equal_bytes_of_another_picture_are_other_content():
     def content(image):
         return content_of(pa.table({"image": pa.array([{"bytes": encode_png(image), "path": "a"}], shard.IMAGE)}))
