@@ -66,3 +66,11 @@ def test_a_leak_is_that_of_its_concept():
 def test_few_right_answers_are_not_tested():
     held = evidence(0.1, 60).take(np.arange(29))
     assert [(leak.strength, leak.chance) for leak in soft_leaks(held)] == [(0.0, 1.0)] * 2
+
+
+def test_thirty_right_answers_are_enough():
+    held = evidence(0.1, 60).take(np.arange(30))
+    assert [leak.chance < 1.0 or leak.strength == 0.0 for leak in soft_leaks(held)] == [True, True]
+    column = np.round(held.concept_probabilities[0][:, 1] / 0.01)
+    strength, chance = explained_ranks(column, held.labels[:, 0], held.concepts[:, 0])
+    assert (soft_leaks(held)[0].strength, soft_leaks(held)[0].chance) == (strength, chance) and strength > 0.1

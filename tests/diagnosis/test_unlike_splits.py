@@ -1,5 +1,6 @@
 """Diagnoses of several splits and labels that differ: which split is judged, compared, named, and by which numbers."""
 
+import json
 import math
 from dataclasses import replace
 from types import SimpleNamespace
@@ -22,7 +23,7 @@ from assay.diagnosis.verdict import diagnose
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_gaps
 from assay.errors import DataError
-from assay.logic.knowledge import Constraint, Knowledge, Odds
+from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label, Odds
 from assay.logic.parse import parse
 from assay.metrics.evidence import Evidence
 from assay.metrics.score import Score, mean_score
@@ -532,3 +533,60 @@ def test_shares_of_the_two_sides_are_of_their_own_number():
     rights = Rights.of(np.arange(50) < 45, np.arange(40) < 10, 0.01)
     assert rights == Rights(45, 50, 10, 40, True) and rights.shares == (0.9, 0.25)
     assert not Rights.of(np.arange(50) < 10, np.arange(40) < 36, 0.01).falls
+
+
+def test_pairs_of_a_nuisance_are_found_by_the_number_of_the_example(monkeypatch):
+    """Predictions in any order, some of them for one side only; of two nuisances one changes in some examples."""
+    whole = evidence("test", rows=6)
+    index = np.array([40, 10, 30, 20, 60, 50])
+    shown = {10: 0, 20: 1, 30: 0, 40: 1, 50: 0, 60: 1}
+    styles = {
+        "test": [{"hat": shown[number], "dot": 0} for number in index.tolist()],
+        REVERSED: [{"hat": 1 - shown[number] if number < 50 else shown[number], "dot": 0} for number in index.tolist()],
+    }
+    tables = {
+        split: {
+            "style": SimpleNamespace(
+                to_pylist=lambda rows=rows: [json.dumps({reliance.NUISANCES: row}) for row in rows]
+            )
+        }
+        for split, rows in styles.items()
+    }
+    data = SimpleNamespace(
+        knowledge=RULE, symbols=lambda split: SimpleNamespace(name=split, index=index, table=tables[split])
+    )
+    before, after = (
+        SimpleNamespace(split=split, index=np.array(order))
+        for split, order in (("test", [60, 30, 10, 40, 20]), (REVERSED, [20, 10, 50, 60, 40]))
+    )
+    rows_of = {number: row for row, number in enumerate(index.tolist())}
+    monkeypatch.setattr(
+        reliance,
+        "gather",
+        lambda data, said: replace(whole.take(np.array([rows_of[n] for n in said.index.tolist()])), split=said.split),
+    )
+    couplings = [
+        SimpleNamespace(name="hat", is_formula=False, partner=lambda codes, labels: np.ones(len(codes), dtype=int)),
+        SimpleNamespace(name="a", is_formula=True),
+    ]
+    seen = []
+    monkeypatch.setattr(reliance, "_pairs_of", lambda *given: seen.append(given) or "row")
+    monkeypatch.setattr(
+        reliance, "_only_learned", lambda row, usual, coupling, level: (row, len(usual), coupling.name, level)
+    )
+    assert reliance._by_pairs(data, before, after, couplings, 0.02) == [("row", 5, "hat", 0.02)]
+    ((coupling, first, second, usual, used, level),) = seen
+    common = [10, 20, 40]  # 60 shows the same hat on both sides, 30 and 50 are on one side only
+    assert coupling is couplings[0] and used == [0, 1] and level == 0.02
+    for side in (first, second):
+        assert side.concepts.tolist() == whole.concepts[[rows_of[number] for number in common]].tolist()
+    assert (first.split, second.split) == ("test", REVERSED)
+    assert [side.tolist() for side in usual] == [[False, True, True], [True, False, False]]
+
+
+def test_without_a_rule_nothing_is_found_by_one():
+    unruled = Knowledge(SPACE, tuple(Label(name, NO_RULE, (False, True)) for name in ("y", "z")))
+    held = replace(evidence(missed=range(0, 300, 4), wrong=range(0, 300, 50)), knowledge=unruled)
+    found = diagnose({"test": held}, training=held.concepts)
+    assert found.kinds == ("noisy",) and found.findings[0].concepts == ("a",) and found.agreement is None
+    assert found.errors["test"].unknown == found.errors["test"].wrong == 6
