@@ -9,12 +9,14 @@ from assay.config import Settings
 from assay.errors import ConfigError
 from assay.families.clevr import settings as clevr_settings
 from assay.families.clevr.hans import ClevrHans
-from assay.families.clevr.placement import CameraView
+from assay.families.clevr.hans_classes import HANS7, LEFT, RIGHT
+from assay.families.clevr.placement import CameraView, OrderedPlacement
 from assay.families.clevr.settings import ClevrConfig, from_rsbench
 from assay.families.clevr.task import Clevr
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.parse import parse
+from assay.worlds.split import Split
 from assay.worlds.world import World
 
 
@@ -302,3 +304,38 @@ def test_what_is_held_out_and_what_is_listed_are_both_left_to_ood():
     assert evaluate(both.in_distribution(), both.space, codes).tolist() == [False, False, True, True]
     alone = Clevr(objects=1, combinations_in_distribution=listed, rule="object1.shape == 'ring'", **some)
     assert evaluate(alone.in_distribution(), alone.space, codes).tolist() == [True, False, True, True]
+
+
+def test_kinds_of_seven_classes_ask_for_as_many_objects_as_their_rules_need():
+    task = ClevrHans(objects=(3, 7), **SEVEN)
+    split = Split("train", 70)
+    source = task.worlds_in(split, 5)
+    assert [[kind.least for kind in kinds] for kinds in source.kinds] == [[3], [3], [3], [5], [3, 6], [3], [3]]
+    assert [kinds[0].where for kinds in source.kinds[:4]] == [parse(rule) for rule in HANS7.rules[:4]]
+    alone, both = (kind.where for kind in source.kinds[4])
+    assert alone == parse(f"{LEFT} and not ({RIGHT})") and both == parse(f"{LEFT} and {RIGHT}")
+    assert source.kinds[5][0].where == parse(HANS7.rules[5]) and source.seed == 5 and source.split is split
+    assert source.planner.place == task.place_objects and source.planner.shows_all == task.shows_all
+    many = ClevrHans(objects=(7, 7), **SEVEN).worlds_in(split, 5)
+    assert {kind.least for kinds in many.kinds for kind in kinds} == {7}
+    assert (
+        type(ClevrHans(objects=(3, 4)).worlds_in(ClevrHans(objects=(3, 4)).splits()[0], 0)).__name__ != "PlacedSource"
+    )
+
+
+def test_objects_are_placed_with_the_side_and_the_row_that_they_are_seen_in(monkeypatch):
+    task = ClevrHans(objects=(3, 7), **SEVEN)
+    placed = task.place_objects(np.random.default_rng(2), 4)
+    spots = placed.style["spots"]
+    assert len(spots) == 7 and spots[4:] == [None] * 3 and all(len(spot) == 3 for spot in spots[:4])
+    view = task.config.placement.seen_from(placed.style["camera"]).view
+    seen = [view.project(np.array([*spot[:2], 0.0])) for spot in spots[:4]]
+    assert placed.positions["side"] == ["right" if column > 160 else "left" for column, _, _ in seen]
+    depths = [depth for _, _, depth in seen]
+    assert placed.positions["row"] == [1 + sum(other < own for other in depths) for own in depths]
+    assert sorted(placed.positions["row"]) == [1, 2, 3, 4] != placed.positions["row"]
+    assert set(placed.style) == {"camera", "key", "fill", "back", "spots"}
+    monkeypatch.setattr(OrderedPlacement, "find_spots", lambda self, rng, count, tries: None)
+    assert task.place_objects(np.random.default_rng(2), 4) is None
+    with pytest.raises(ConfigError, match="stands where its concepts say"):
+        task.style(np.random.default_rng(2), (), "train")

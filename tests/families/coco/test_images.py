@@ -18,7 +18,7 @@ OWN = {"more": "dog > cup", "none": "kite == 0"}
 
 
 def photographs(root, dogs, cups, sizes=None, parts=None):
-    """Images with so many dogs and cups each, and a kite in every fifth; the last object of an image is tiny."""
+    """Images with so many dogs and cups each, and a kite in every fifth."""
     owners, classes, areas, boxes = [], [], [], []
     for number, (dog, cup) in enumerate(zip(dogs, cups, strict=True)):
         kinds = [1] * dog + [0] * cup + [2] * (number % 5 == 0)
@@ -50,7 +50,9 @@ def task_of(source, cls=CocoLogic, **settings):
 @pytest.fixture
 def held(tmp_path):
     rng = np.random.default_rng(0)
-    return photographs(tmp_path, rng.integers(0, 4, 60), rng.integers(0, 3, 60))
+    dogs, cups = rng.integers(0, 4, 60), rng.integers(0, 3, 60)
+    dogs[[10, 31]] = cups[[10, 31]] = 0  # a kite alone, and nothing at all
+    return photographs(tmp_path, dogs, cups)
 
 
 def test_the_classes_are_the_nineteen_that_are_known_and_those_of_the_rules(held):
@@ -115,6 +117,16 @@ def test_splits_are_as_large_as_the_images_allow_and_empty_ones_are_left_out(hel
     assert source.rows.tolist() == task.worlds_in(Split("test", 10, pool="test"), 3).rows.tolist()
 
 
+def test_sets_are_as_large_as_in_the_paper_and_of_drawn_scenes_smaller(held):
+    every = RegionMembership(np.eye(30_000, 1, dtype=bool), np.eye(30_000, 2, -1, dtype=bool), np.array([0]))
+    for task, sizes in (
+        (task_of(held), {"train": 22_500, "valid": 2500, "test": 3500, "hard": 3}),
+        (CocoLogic(scenes=600), {"train": 2000, "valid": 200, "test": 500, "hard": 3}),
+    ):
+        task.__dict__.update(membership=every, image_pools=dict.fromkeys(sizes, np.arange(30_000)))
+        assert dict(task.sizes) == sizes
+
+
 def test_settings_of_the_sampling_reach_it(held, monkeypatch):
     asked = []
     monkeypatch.setattr(
@@ -124,11 +136,11 @@ def test_settings_of_the_sampling_reach_it(held, monkeypatch):
     regions = RegionMembership(np.ones((40, 1), dtype=bool), np.ones((40, 1), dtype=bool), np.array([0]))
     rng = np.random.default_rng(0)
     task_of(held, per_variant=100, per_type=10, rest=0.3).choose(Split("test", 350), regions, rng)
-    task_of(held, per_variant=None, per_type=None).choose(Split("train", 30), regions, rng)
+    task_of(held, per_variant=None, per_type=None).choose(Split("train", 12_500), regions, rng)
     task_of(held, per_variant=50, per_type=20).choose(Split("valid", 99_000), regions, rng)
     assert [(size, (quotas.per_variant, quotas.per_type), rest) for size, quotas, rest in asked] == [
         (350, (10, 1), 0.3),
-        (30, (1, 0), 0.1),  # of all 40 there are, in proportion
+        (12_500, (20, 0), 0.1),  # of all 40 there are, in proportion
         (99_000, (50, 20), 0.1),  # never more
     ]
     hard = RegionMembership(np.eye(6, 2, dtype=bool), np.eye(6, 3, -2, dtype=bool), np.array([0, 0]))

@@ -246,3 +246,23 @@ def test_a_small_set_has_near_images_and_far_ones_as_planned(plan, size, wanted)
         assert (held.positive[chosen].sum(), held.near[chosen].sum(), far[chosen].sum()) == wanted
     orders = {tuple(sample_few_shot(held, size, FewShotPlan(*plan), rng_for(seed, "f")).tolist()) for seed in range(8)}
     assert len(orders) > 1
+
+
+def test_regions_that_share_most_of_their_images_still_give_one_each_in_turn():
+    regions = rng_for(0, "shared").random((12, 4)) < 0.7
+    for seed in range(30):
+        rng = rng_for(seed, "s")
+        piles = [rng.permutation(np.flatnonzero(column)).tolist() for column in regions.T]
+        wanted = []
+        while any(set(pile) - set(wanted) for pile in piles):
+            for pile in piles:
+                left = [image for image in pile if image not in wanted]
+                wanted += left[-1:]
+        assert sample_evenly(regions, 12, rng_for(seed, "s")).tolist() == wanted
+
+
+def test_where_even_the_smallest_quotas_are_too_many_any_of_the_images_may_go():
+    held = RegionMembership(np.eye(20, 10, dtype=bool), flags(20, [], 1), np.arange(10))
+    chosen = [sample_in_three_steps(held, 3, Quotas(1, 0), 0.0, rng_for(seed, "few")).tolist() for seed in range(12)]
+    assert all(len(set(some)) == 3 and max(some) < 10 for some in chosen)
+    assert len({image for some in chosen for image in some}) > 6

@@ -112,6 +112,12 @@ def test_digits_stand_side_by_side_each_by_a_writer_of_its_pool() -> None:
     assert task.knowledge.labels_of(np.array([[2, 0, 1]])).tolist() == [[task.knowledge.label("sum").values.index(14)]]
 
 
+def test_digits_are_those_of_the_folder_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str | None] = []
+    monkeypatch.setattr("assay.families.digits.task.digit_source", lambda path: asked.append(path) or "source")
+    assert MNAdd(digits="here").source == MNAdd().source == "source" and asked == ["here", None]
+
+
 @pytest.mark.parametrize("values", [[3], [1, 2, 2], [9, 10], [-1, 4]])
 def test_digits_are_two_or_more_from_0_to_9(values: list[int]) -> None:
     with pytest.raises(ConfigError, match="two or more different digits from 0 to 9"):
