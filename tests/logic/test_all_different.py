@@ -159,6 +159,9 @@ def test_a_large_space_of_different_concepts_is_decoded_by_the_search():
 def test_domains_keep_what_the_limit_leaves_and_lose_what_others_take():
     costs = [np.array(row) for row in ([0.0, 1.0, 2.0, 4.0], [0.0, 3.0, 1.0, 2.0], [5.0, 0.0, 1.0, 0.5])]
     search = _Search(DifferentGroups(3, 4, ((0, 1, 2),)), costs, 100)
+    search.limit = 0.6
+    assert not search._affordable(_Node([0b1111] * 3, 0.0)) and search.exceeded == 1.0  # both 0 and 1 would be code 0
+    search.exceeded = np.inf
     search.limit, node = 2.0, _Node([0b1111] * 3, 0.0)
     assert search._affordable(node)  # costs of 2 are just affordable
     assert (node.domains, node.bound, search.exceeded) == ([0b0111, 0b1101, 0b1110], 0.0, 3.0)
@@ -214,3 +217,34 @@ def test_the_best_world_is_found_though_the_first_limit_holds_none():
         totals = costs[np.arange(4), worlds].sum(axis=1)
         found = most_probable_different(groups, list(costs))
         assert found.proven and found.codes.tolist() == worlds[totals.argmin()].tolist()
+
+
+@pytest.mark.parametrize(
+    ("concepts", "values", "searched"),
+    [(40, 2, False), (41, 2, True), (12, 12, True), (12, 13, False), (11, 12, False)],
+)
+def test_the_search_is_for_many_worlds_of_few_values(concepts, values, searched):
+    space = ConceptSpace(tuple(Concept(f"c{n}", tuple(range(values))) for n in range(concepts)))
+    limits = [Constraint("one", parse("all_different(c0, c1)")), Constraint("two", parse("all_different(c3, c2)"))]
+    decoder = Decoder(Knowledge.of(space, {"y": "c0 == 1"}, limits))
+    expected = DifferentGroups(concepts, values, ((0, 1), (3, 2)))
+    assert decoder.different == (expected if searched else None)
+
+
+def test_each_example_of_a_large_space_is_searched_by_itself():
+    space = ConceptSpace(tuple(Concept(f"c{n}", (0, 1)) for n in range(41)))
+    pairs = [Constraint(f"p{n}", parse(f"all_different(c{n}, c{n + 1})")) for n in range(0, 40, 2)]
+    knowledge = Knowledge.of(space, {"y": "c0 == 1"}, pairs)
+    rng = np.random.default_rng(4)
+    chances = [rng.dirichlet([1.0, 1.0], size=5) for _ in range(41)]
+    found = Decoder(knowledge)(chances)
+    expected = np.zeros((5, 41), dtype=int)
+    for row in range(5):
+        for n in range(0, 40, 2):
+            first = chances[n][row, 0] * chances[n + 1][row, 1] > chances[n][row, 1] * chances[n + 1][row, 0]
+            expected[row, [n, n + 1]] = [0, 1] if first else [1, 0]
+        expected[row, 40] = chances[40][row].argmax()
+    assert found.codes.tolist() == expected.tolist() and found.proven.all()
+    assert found.logs == pytest.approx([sum(np.log(chances[n][row, code]) for n, code in enumerate(expected[row])) for row in range(5)])  # fmt: skip
+    likely = np.stack([one.argmax(axis=1) for one in chances], axis=1)
+    assert found.changed.tolist() == (likely != expected).sum(axis=1).tolist()

@@ -9,11 +9,13 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
 from assay.errors import TooLarge, UnknownName
+from assay.logic import circuit
 from assay.logic.circuit import compile_diagram, least_classes
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import exactly, parity, product, total, var
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
+from assay.logic.residual import Residuals
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 
@@ -333,3 +335,53 @@ def test_outcomes_of_several_formulas_in_concepts_of_several_sizes():
     ranking = made.among(wanted)
     assert ranking.total == len(inside) and sorted(ranking.worlds(np.arange(ranking.total)).tolist()) == codes[inside].tolist()  # fmt: skip
     assert ranking.ranks(ranking.worlds(np.arange(ranking.total)[::-1])).tolist() == list(range(ranking.total))[::-1]
+
+
+# -- parts -------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_are_numbered_among_those_that_differ():
+    numbers, first = circuit._numbered(np.array([[0, 2, 1], [1, 0, 1], [0, 2, 1], [2, 1, 0], [1, 0, 1], [0, 2, 0]]))
+    assert numbers.tolist() == [1, 2, 1, 3, 2, 0] and first.tolist() == [5, 0, 1, 3]
+    same, only = circuit._numbered(np.zeros((4, 2), dtype=np.int32))
+    assert same.tolist() == [0] * 4 and only.tolist() == [0]
+
+
+def test_worlds_of_each_value_begin_where_those_before_end():
+    assert circuit._starts(np.array([[2, 0, 3], [1, 4, 1]])).tolist() == [[0, 2, 2], [0, 1, 5]]
+    shares = np.array([[0.5, 0.1, 0.2, 0.2], [1.0, 2.0, 4.0, 8.0]])
+    gathered = circuit._gathered(shares, np.array([2, 0, 2, 1]), 3)
+    assert gathered.tolist() == [pytest.approx([0.1, 0.2, 0.7]), [2.0, 8.0, 5.0]]
+
+
+def test_samples_leave_out_worlds_that_are_decided_as_long_as_others_are_left():
+    terms = Residuals(bits(["a", "b", "c"]))
+    for text, classes in (("xor(a, b, c)", [2, 2, 2]), ("a and b and c", [1, 1, 2]), ("a", [2, 2, 2])):
+        found = list(circuit._sampled_layers(terms, (terms.term(parse(text)),), (0, 1, 2)))
+        assert [len(counts) for counts in found] == classes
+        assert all(1900 < sum(counts) <= 2000 for counts in found) and sum(found[-1]) == 2000
+    pair = tuple(terms.term(parse(text)) for text in ("a", "b or c"))
+    found = list(circuit._sampled_layers(terms, pair, (1, 0, 2)))
+    assert [len(counts) for counts in found] == [2, 2, 4] and all(sum(counts) == 2000 for counts in found)
+
+
+def test_an_estimate_is_of_all_layers_together():
+    terms = Residuals(bits(["a", "b", "c"]))
+    first = (terms.term(parse("xor(a, b, c)")),)
+    circuit._require_fitting(terms, first, (0, 1, 2), 6)
+    with pytest.raises(TooLarge, match=r"outgrows 5 nodes: it has 6\.0e\+00 or more"):
+        circuit._require_fitting(terms, first, (0, 1, 2), 5)
+
+
+def test_concepts_come_in_the_order_in_which_formulas_name_them():
+    space = bits([*"abcde"])
+    assert circuit._order_of_use([parse("d and b"), parse("a or d")], space) == (3, 1, 0, 2, 4)
+    assert circuit._order_of_use([parse("True")], space) == (0, 1, 2, 3, 4)
+
+
+def test_a_narrow_diagram_keeps_the_order_of_use_though_another_is_smaller():
+    pairs = [name for i in range(4) for name in (f"x{i}", f"y{i}")]
+    made = compile_diagram([equal_pairs(4)], bits(pairs))
+    by_space = compile_diagram([equal_pairs(4)], bits(pairs), pairs)
+    assert by_space.size < made.size and made.width <= circuit.WIDE
+    assert [pairs[place] for place in made.order] == [f"x{i}" for i in range(4)] + [f"y{i}" for i in range(4)]

@@ -305,3 +305,14 @@ def test_every_connective_keeps_the_number_of_models(text):
     for value in (False, True):
         given = models(to_cnf(knowledge, {"y": value}), space.names)
         assert Counter(given) == Counter(world[:-1] for world in worlds if world[-1] == value)
+
+
+def test_a_concept_of_one_truth_is_that_truth():
+    space = ConceptSpace((Concept("never", (False,)), Concept("always", (True,)), *bits(["b"]).concepts))
+    for text, truth in (
+        ("never or b", lambda b: b),
+        ("always and b", lambda b: b),
+        ("xor(always, b, never)", lambda b: not b),
+    ):
+        cnf = to_cnf(Knowledge.of(space, {"y": text}))
+        assert Counter(models(cnf, ("never", "always", "b", "y"))) == Counter((False, True, b, truth(b)) for b in (False, True))  # fmt: skip

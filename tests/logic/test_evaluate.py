@@ -297,3 +297,32 @@ def test_codes_must_have_a_column_for_each_concept():
     for shape in ((3, 1), (3, 3), (2,), (1, 2, 2)):
         with pytest.raises(ValueError, match="codes must have 2 columns"):
             evaluate(parse("a"), space, np.zeros(shape, dtype=np.int64))
+
+
+LARGE = 2**61
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a + b", lambda a, b: a + b), ("a - b + 1", lambda a, b: a - b + 1), ("a * b", lambda a, b: a * b), ("-a", lambda a, b: -a), ("abs(a) + abs(b)", lambda a, b: abs(a) + abs(b)), ("a ** 3 - b", lambda a, b: a**3 - b),
+        ("a * 4 // (b + 9)", lambda a, b: a * 4 // (b + 9)), ("a * 4 % (b + 9)", lambda a, b: a * 4 % (b + 9)), ("min(a, b, 4) + max(b, a, 7)", lambda a, b: min(a, b, 4) + max(b, a, 7)), ("(a if b > 0 else b) * 8", lambda a, b: (a if b > 0 else b) * 8),
+        ("count(a == b, a > b, a * 8 < b) + 4 * a", lambda a, b: (a == b) + (a > b) + (a * 8 < b) + 4 * a), (f"a * 4 in (12, {4 * LARGE})", lambda a, b: a * 4 in (12, 4 * LARGE)), (f"(a * 4, b) in [(12, -5), ({4 * LARGE}, {LARGE + 1})]", lambda a, b: (a * 4, b) in [(12, -5), (4 * LARGE, LARGE + 1)]),
+        ("all_different(a * 4, b * 4, 12)", lambda a, b: len({a * 4, b * 4, 12}) == 3), ("all_equal(a * 4 + 4, b * 4)", lambda a, b: a * 4 + 4 == b * 4), ("a * 4 >= b * 4 and not a == 3", lambda a, b: a >= b and a != 3), ("(a > 0) + 4 * b", lambda a, b: (a > 0) + 4 * b),
+    ],
+)  # fmt: skip
+def test_numbers_beyond_64_bits_are_exact(text, expected):
+    space = ConceptSpace((Concept("a", (LARGE, 3, -LARGE)), Concept("b", (LARGE + 1, -5))))
+    codes = space.all_codes()[::-1]
+    worlds = [tuple(concept.values[code] for concept, code in zip(space.concepts, row, strict=True)) for row in codes]
+    assert evaluate(parse(text), space, codes).tolist() == [expected(*world) for world in worlds]
+
+
+@pytest.mark.parametrize(("most", "big"), [(2**62 - 1, False), (2**62, True), (-(2**62) + 1, False), (-(2**62), True)])
+def test_numbers_are_as_wide_as_the_largest_on_the_way(most, big):
+    space = ConceptSpace((Concept("a", (0, most)), Concept("b", (0, 1))))
+    made = Evaluator(space, parse("a - a + b"))  # what is in between counts
+    assert made.big == (big or abs(most) > 2**61)
+    plain = Evaluator(space, parse("a == 0"))
+    assert plain.big is big and plain(space.all_codes()).tolist() == [True, True, False, False]
+    assert Evaluator(space, parse("a"))(space.all_codes()).tolist() == [0, 0, most, most]

@@ -1,6 +1,7 @@
 """Knowledge gives labels, flags, diagrams and plain data, and refuses rules that cannot serve."""
 
 import json
+import sys
 from collections import Counter
 
 import numpy as np
@@ -8,11 +9,13 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import AssayError, FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName
+from assay.logic import formula as f
 from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.ground import shape_of
 from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label, Odds
 from assay.logic.parse import parse
+from assay.logic.prolog.oracle import readable
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 
@@ -416,3 +419,31 @@ def test_symbols_that_a_label_can_take_are_in_the_order_of_the_concept():
     assert two.values == ("grey", "blue")
     never = Knowledge.of(space, {"y": "'red' if n > 1 else hue if hue in ('blue', 'grey') else 'grey'"}).label("y")
     assert never.values == ("blue", "grey")  # red never comes out
+
+
+def test_a_rule_is_symbolic_where_each_of_its_programs_is_small(monkeypatch):
+    space = digits(["a", "b"])
+    program = f.Oracle("big(W) :- a(W, A), b(W, B), A + B > 12.", "big", "facts", (f.Var("a"), f.Var("b")))
+    labels = (Label("big", program, (False, True)), Label("less", parse("a < b"), (False, True)))
+    for few, symbolic in ((100, True), (99, False)):
+        monkeypatch.setattr(sys.modules[readable.__module__], "FEW", few)
+        for order in (labels, labels[::-1], labels[:1]):
+            assert Knowledge(space, order).symbolic is symbolic
+        assert Knowledge(space, labels[1:]).symbolic
+
+
+def test_boundaries_and_chances_are_of_each_label_in_its_place():
+    space = bits(["a", "b", "c"])
+    knowledge = Knowledge.of(space, {"x": "a and b", "n": "a + c", "z": "b or c"}, [Constraint("limit", parse("a or b"))], odds={"z": Odds(parse("3 * b - c"), 0.5)})  # fmt: skip
+    assert [str(boundary.label) for boundary in knowledge.boundaries] == ["a and b", "a + c", "b or c"]
+    assert [boundary.explicit for boundary in knowledge.boundaries] == [True, False, True]
+    assert {str(boundary.within) for boundary in knowledge.boundaries} == {"a or b"}
+    codes = space.all_codes()
+    chances = knowledge.chances(codes)
+    assert chances[:, 0].tolist() == [float(a and b) for a, b, _ in codes.tolist()] and np.isnan(chances[:, 1]).all()
+    assert chances[:, 2] == pytest.approx([1 / (1 + np.exp(-0.5 * (3 * b - c))) for _, b, c in codes.tolist()])
+    luck = np.tile([0.9, 0.9, 0.5], (8, 1))
+    drawn = knowledge.drawn_labels(codes, luck)
+    assert drawn.tolist() == [[int(a and b), a + c, int(3 * b - c > 0)] for a, b, c in codes.tolist()]
+    assert knowledge.can_be(codes).tolist() == [bool(a or b) for a, b, _ in codes.tolist()]
+    assert knowledge.violations(codes).tolist() == [[not (a or b)] for a, b, _ in codes.tolist()]

@@ -69,7 +69,7 @@ STEPS = [
 @pytest.mark.parametrize(
     "text",
     [
-        "a + n == 3 and p", "all_different(a, n, 2)", "count(p, a == n, hue == 'blue', n > 1) >= 2", "a * n + p", "xor(p, a > n, hue == 'red')", "(a if p else n) == 2 or hue == 'blue'",
+        "a + n == 3 and p", "all_different(a, n, 2)", "all_different(a, 2 - a, n, n + p)", "count(p, a == n, hue == 'blue', n > 1) >= 2", "a * n + p", "xor(p, a > n, hue == 'red')", "(a if p else n) == 2 or hue == 'blue'",
         "hue if p or a == n else 'red'", "(a, n) in [(0, 3), (2, 1), (1, 1)] and not p", "implies(a == 2, n - a > 0)",
     ],
 )  # fmt: skip

@@ -11,8 +11,11 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import Count, Var, conjunction
 from assay.logic.parse import parse
 from assay.logic.tally import (
+    Automaton,
     NotTallied,
     Skeleton,
+    Tally,
+    TallyTerm,
     chance_of,
     compile_tallied,
     true_outcomes,
@@ -185,3 +188,39 @@ def test_words_and_what_may_be_absent_are_not_tallied():
         assert (true_outcomes(made)[made.outcome_of(codes)] == evaluate(parse(text), space, codes)).all()
     with pytest.raises(NotTallied):
         Skeleton(parse("('red' if a + b > 2 else o.hue) == ('blue' if a * b > 1 else o.hue)"), space)
+
+
+def test_classes_are_split_until_every_step_leads_to_one():
+    steps = [np.array([1, 2, 3, 3, 5, 5]), np.array([4, 4, 5, 5, 4, 5])]
+    labels = tally._merged(np.array([0, 0, 0, 1, 0, 1]), steps)
+    same = {(i, j) for i in range(6) for j in range(6) if labels[i] == labels[j]}
+    assert {(3, 3), (5, 5)} <= same and labels.max() + 1 == len(set(labels.tolist()))
+    for i, j in same:
+        assert all(labels[step[i]] == labels[step[j]] for step in steps)
+    assert tally._merged(np.array([7, 7, 7]), [np.array([1, 2, 2])]).tolist() == [0, 0, 0]
+    chain = tally._merged(np.array([0, 0, 0, 0, 1]), [np.array([1, 2, 3, 4, 4])])
+    assert len(set(chain.tolist())) == 5
+
+
+def test_tallies_grow_up_to_where_more_makes_no_difference():
+    grid = np.indices((3, 4)).reshape(2, -1)
+    assert tally._step(grid, (3, 4), (0, 2)).tolist() == [8 + n % 4 for n in range(12)]
+    assert tally._step(grid, (3, 4), (1, 1)).tolist() == [1, 2, 3, 3, 5, 6, 7, 7, 9, 10, 11, 11]
+    one, other = TallyTerm((0,), np.array([0, 3, 1])), TallyTerm((1, 2), np.array([[0, 1], [5, 3]]))
+    both = Tally((one, other))
+    assert tally._growths(both) == [1, 3, 5] and both.most == 8
+
+
+def test_an_automaton_is_settled_where_no_step_leads_away():
+    space = bits([*"abc"])
+    made = tally._automaton(Skeleton(parse("count(a, b, c) == 1"), space))
+    classes = [made.start]
+    for _ in range(3):
+        classes.append(int(made.after(np.array([classes[-1]]), 0, np.array([1]))[0]))
+    assert [bool(made.holds[number]) for number in classes] == [False, True, False, False]
+    assert [bool(made.is_settled[number]) for number in classes] == [False, False, True, True]
+    moved = made.after(np.array([classes[0]] * 3 + [classes[1]]), 0, np.array([0, 1, 0, 1]))
+    assert moved.tolist() == [classes[0], classes[1], classes[0], classes[2]]
+    assert set(made.steps) == {(0, 1)}
+    still = Automaton(0, {}, np.array([True, False]))
+    assert still.is_settled.tolist() == [True, True]

@@ -450,3 +450,27 @@ def test_long_chains_are_written_up_to_the_parts_allowed():
     assert TermWriter(most=3).write(left) == "... - 37 - ... - ..."
     assert TermWriter(most=5).write(right) == "39 ^ 38 ^ 37 ^ 36 ^ ... ^ ..."
     assert TermWriter().write(left).startswith("0 - 1 - 2 - 3") and TermWriter().write(right).endswith("2 ^ 1 ^ 0")
+
+
+def test_numbers_are_read_up_to_so_many_digits():
+    assert answers(f"atom_number('{'9' * 4000}', N), N > 0", parts=10_000) != []
+    with pytest.raises(PrologError, match="a number of more than 4,000 digits is not read"):
+        answers(f"atom_number('{'9' * 4001}', N)")
+
+
+def test_a_soft_condition_may_hold_no_cut():
+    for text in (
+        "go(X) :- ( p(X), ! *-> true ; X = 9 ).",
+        "go(X) :- ( X = 1 ; ( p(X), ( X > 1, ! ; true ) *-> true ; true ) ).",
+    ):
+        with pytest.raises(
+            PrologError, match=r"rule line 1: a cut inside the condition of '\*->' is not understood; use '->'"
+        ):
+            Machine(read_program(f"{text} p(1). p(2).", "rule"))
+    assert answers("go(X)", "go(X) :- ( p(X) *-> X > 1, ! ; X = 9 ). go(7). p(1). p(2). p(3).") == ["go(2)"]
+
+
+def test_templates_of_answers_may_be_nested():
+    program = "pairs(L) :- findall(f(g(X), [X, Y|Z], h(_)), member(X-Y, [1-a, 2-b]), L). one(K, L) :- bagof(f([V]), member(K-V, [b-1, a-2]), L)."
+    assert answers("pairs(L)", program) == ["pairs([f(g(1),[1,a|A],h(B)),f(g(2),[2,b|C],h(D))])"]
+    assert answers("one(K, L)", program) == ["one(a,[f([2])])", "one(b,[f([1])])"]

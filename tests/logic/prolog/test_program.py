@@ -20,7 +20,7 @@ from assay.logic.prolog.templates import WorldTemplate, fill_place
 from assay.logic.prolog.terms import CURLY
 from assay.logic.prolog.unfold import unfold
 from assay.logic.prolog.vocabulary import kind_of_slots, plain_name, unused_name
-from assay.logic.prolog.write import facts_text, label_names, labels_text, rules_text
+from assay.logic.prolog.write import facts_text, label_names, labels_text, rule_clauses, rules_text
 
 oracles = import_module("assay.logic.prolog.oracle")  # the package has a function of this name
 COLOURS = ("red", "Dark blue")
@@ -408,3 +408,11 @@ def test_a_formula_that_says_something_else_is_not_taken(monkeypatch):
     assert rule_of("p(f(1)).", space, template="f({a})", packed=True) == parse("a == 1")
     assert rule_of("p(f(1)). q(2).", space, "p", "f({a})") == parse("a == 1")
     assert seen == [("p", "f({a})", True), ("p", "f({a})", False)]
+
+
+def test_a_rule_that_is_a_program_is_not_written_as_clauses():
+    space = digits(["a"], (0, 1))
+    known = Knowledge.of(space, {"y": oracle("p(W) :- a(W, 1).", space), "z": "a == 0"})
+    with pytest.raises(FormulaError, match="label 'y' is a Prolog program already; its text is in the knowledge"):
+        rules_text(known)
+    assert [str(clause) for clause in rule_clauses(known, known.labels[1], "zero")] == ["zero(W) :- a(W,0)."]

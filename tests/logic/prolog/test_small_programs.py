@@ -3,9 +3,12 @@
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, digits
+from assay.errors import NoSymbols
 from assay.logic.evaluate import evaluate
-from assay.logic.prolog import Worlds, formula_of, label, read_program
-from assay.logic.prolog.unfold import unfold
+from assay.logic.prolog import Vocabulary, Worlds, formula_of, label, read_program
+from assay.logic.prolog import unfold as unfolding
+from assay.logic.prolog.symbols import FALSE
+from assay.logic.prolog.unfold import Unfolder, unfold
 
 PAIR = digits(["a", "b"], (0, 1, 2, 3))
 BOXES = ConceptSpace(
@@ -224,3 +227,66 @@ def test_a_quantifier_has_a_name_that_no_concept_has():
     assert evaluate(found, space, space.all_codes()).tolist() == [
         a in (b, d) and c == 1 for a in (1, 2) for b in (1, 2) for d in (1, 2) for c in (0, 1)
     ]
+
+
+@pytest.mark.parametrize(
+    ("body", "clauses", "test"),
+    [
+        ("( true -> X = 1 ; X = 2 )", "", lambda a, b: a == 1), ("( X >= 0 -> Y = 1 ; Y = 2 )", "", lambda a, b: b == 1),
+        ("q(Z), Z = X", "q(1) :- !. q(2).", lambda a, b: a == 1), ("q(X)", "q(Z) :- !, Z = 1. q(2).", lambda a, b: a == 1),
+        ("q(X, Y)", "q(1, 2) :- !. q(1, 3). q(2, Z) :- Z > 1.", lambda a, b: (a, b) in ((1, 2), (1, 3)) or (a == 2 and b > 1)),
+        ("q(X, Y)", "q(Z, U) :- Z > 1, !, U > 1. q(Z, U) :- Z < U.", lambda a, b: b > 1 if a > 1 else a < b),
+        ("q(X, Y)", "q(Z, _) :- ( Z = 1 ; Z \\= 1 ), !. q(_, 7).", lambda a, b: True),
+        ("q(X, Y)", "q(Z, U) :- member(Z, [1, 2, 3]), !, U = Z. q(_, 3).", lambda a, b: b == a if a else b == 3),
+        ("q([X, Y])", "q([]). q([Z|T]) :- Z > 0, q(T).", lambda a, b: a > 0 and b > 0),
+        ("q(X, N), N = Y", "q(0, 1). q(Z, N) :- Z > 0, M is Z - 1, N = M.", lambda a, b: b == (a - 1 if a else 1)),
+    ],
+)  # fmt: skip
+def test_clauses_with_and_without_cuts_on_unknown_numbers(body, clauses, test):
+    program, codes = read_program(f"p(W) :- a(W, X), b(W, Y), {body}. {clauses}"), PAIR.all_codes()
+    expected = truths(test)
+    assert label(program, Worlds(PAIR, codes), head="p").tolist() == expected
+    assert evaluate(unfold(program, "p", PAIR), PAIR, codes).tolist() == expected
+    assert evaluate(formula_of(program, PAIR, "p"), PAIR, codes).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("!, X > 1, !, Y > 1", "a clause has two cuts"), ("Z", "a goal is an unbound variable"), ("( X > 1 *-> true ; true )", "is not understood here"),
+        ("msort([X, Y], _)", "msort/2 is not understood here"),
+        ("findall(Z, (member(Z, [X, Y, X, Y, X, Y, X, Y, X]), Z > 1), L), length(L, 3)", "too many answers that depend on the world"),
+    ],
+)  # fmt: skip
+def test_programs_that_have_no_formula_say_why(body, why):
+    with pytest.raises(NoSymbols, match=why):
+        unfold(read_program(f"p(W) :- a(W, X), b(W, Y), {body}.", "mine"), "p", PAIR)
+    assert "mine cannot be written as a formula: " in str(_refusal(body))
+
+
+def _refusal(body):
+    with pytest.raises(NoSymbols) as caught:
+        formula_of(read_program(f"p(W) :- a(W, X), b(W, Y), {body}.", "mine"), PAIR, "p")
+    return caught.value
+
+
+def test_too_many_ways_are_given_up(monkeypatch):
+    program = read_program("p(W) :- a(W, X), b(W, Y), ( X > 1 ; X > 0 ; Y > 1 ), ( Y = 1 ; Y = 2 ).")
+    assert len(Unfolder(program.complete(Vocabulary(PAIR).keys), Vocabulary(PAIR), True).proofs(("p", "w"))) == 6
+    monkeypatch.setattr(unfolding, "MOST_PATHS", 6)
+    assert unfold(program, "p", PAIR) != FALSE
+    monkeypatch.setattr(unfolding, "MOST_PATHS", 5)
+    with pytest.raises(NoSymbols, match="there are more than 5 ways to prove p"):
+        unfold(program, "p", PAIR)
+
+
+@pytest.mark.parametrize(
+    ("text", "test"),
+    [
+        ("p(W) :- hue(box1, red).", lambda w: w["box1.hue"] == "red"), ("p(W) :- box_num(box2, N), n(W, N).", lambda w: w["n"] == 2 and len(there(w)) == 2),
+        ("p(W) :- has_box(W, box2).", lambda w: len(there(w)) == 2), ("p(W) :- before(box1, B), size(B, 2).", lambda w: w["box2.size"] == 2),
+        ("p(W) :- findall(S, size(_, S), L), sum_list(L, N), n(W, N).", lambda w: sum(s for _, _, s in there(w)) == w["n"]),
+    ],
+)  # fmt: skip
+def test_objects_may_be_named(text, test):
+    test_facts_that_are_counted_or_asked_about_another_world(text, test)
