@@ -265,7 +265,8 @@ def rounds(monkeypatch, tmp_path):
 
 def test_a_round_is_trained_from_the_first_run_unless_it_is_finished(rounds, monkeypatch, tmp_path):
     made, notes = rounds
-    bought = Holdings(np.array([[1, -1]]))
+    made.purchases.append(Holdings(np.array([[-1, 0]])).purchase_since(made.first))
+    bought = Holdings(np.array([[1, 0]]))
     run, data = made._train(3, bought)
     assert (run.folder, data) == (tmp_path / "round-3", "written data-3")
     assert notes == [
