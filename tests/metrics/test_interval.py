@@ -108,3 +108,31 @@ def test_a_few_means_of_several_answers_differ_by_two_examples_more() -> None:
     examples = 0.7 * 0.3 / (variance / 4)
     assert of_mean(values) == pytest.approx(wilson(0.7 * examples, examples))
     assert of_mean(np.array([0.0, 1.5]))[0] == 0.0 and of_mean(np.array([-0.1, 0.5]))[0] < -0.1
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.8, 0.99])
+def test_another_confidence_reaches_every_interval(confidence: float) -> None:
+    values = np.array([0.2, 0.9, 1.0, 0.4, 0.75])
+    z = stats.norm.ppf((1 + confidence) / 2)
+
+    def score_interval(share: float, count: float) -> list[float]:
+        centre, half = share + z * z / (2 * count), z * math.sqrt(share * (1 - share) / count + z * z / (4 * count**2))
+        return [(centre - half) / (1 + z * z / count), (centre + half) / (1 + z * z / count)]
+
+    mean = values.mean()
+    variance = (5 * values.var() + 2 * mean * (1 - mean)) / 7
+    assert of_mean(values, confidence) == pytest.approx(score_interval(mean, mean * (1 - mean) / (variance / 5)))
+    assert from_error(0.3, 0.05, 9, confidence) == pytest.approx(score_interval(0.3, 0.21 / 0.0025))
+    assert from_error(0.3, 0.0, 9, confidence) == pytest.approx(score_interval(0.3, 9))
+    half = stats.t.ppf((1 + confidence) / 2, 4) * values.std(ddof=1) / math.sqrt(5)
+    assert of_difference(values, confidence) == pytest.approx((mean - half, mean + half))
+    assert of_mean(values + 1, confidence) == pytest.approx((mean + 1 - half, mean + 1 + half))
+
+
+def test_weights_and_gaps_go_together() -> None:
+    values, weights = np.array([3.0, np.nan, 1.0, 7.0]), np.array([2, 50, 3, 1])
+    assert of_mean(values, weights=weights) == pytest.approx(of_mean(np.array([3.0, 3.0, 1.0, 1.0, 1.0, 7.0])))
+    below, above = of_mean(np.array([-2.0, 0.5, 0.25]))
+    assert below < -0.42 < above and of_mean(np.array([0.0, 2.0]))[0] == 0.0  # a mean of what is not negative is not
+    assert of_mean(np.array([5.0])) == (0.0, math.inf) and of_mean(np.array([-5.0])) == (-math.inf, math.inf)
+    assert of_difference(np.array([])) == (-math.inf, math.inf) == of_difference(np.array([0.25]))
