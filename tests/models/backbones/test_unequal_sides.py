@@ -11,15 +11,15 @@ import torch.nn.functional as F
 from torch import nn
 
 from assay.errors import ConfigError, DataError
-from assay.models.backbones import build, deep, efficientnet, sentences, swin, vision
+from assay.models.backbones import build, deep, efficientnet, sentences, swin, texts, vision
 from assay.models.backbones.build import BackbonePlan, build_backbone, build_network
 from assay.models.backbones.deep import LiteBlock
 from assay.models.backbones.dropout import Dropout, StochasticDepth
 from assay.models.backbones.efficientnet import EfficientNet, MobileBlock, SqueezeExcitation, convolution
-from assay.models.backbones.frozen import signature
+from assay.models.backbones.frozen import Memory, signature
 from assay.models.backbones.pictures import Resized, next_multiple
 from assay.models.backbones.swin import Patches, PatchMerging, Swin, SwinBlock, WindowAttention
-from assay.models.backbones.vit import VisionTransformer
+from assay.models.backbones.vit import TransformerEncoder, TransformerLayer, VisionTransformer, attend
 from assay.models.backbones.weights import fill
 
 WINDOW = swin.WINDOW
@@ -343,6 +343,25 @@ def test_weights_of_as_many_numbers_in_another_shape_are_refused():
         fill(network, {"weight": torch.ones(3, 2), "bias": torch.ones(2)}, "w")
 
 
+def test_what_a_file_counts_is_taken_over():
+    network = nn.BatchNorm1d(2)
+    weights = {name: torch.full_like(own, 3) for name, own in network.state_dict().items()}
+    fill(network, weights, "w")
+    assert network.num_batches_tracked.item() == 3 and network.running_var.tolist() == [3, 3]
+
+
+def test_what_two_have_seen_is_kept_side_by_side(tmp_path):
+    one, two, three = (letter * 16 for letter in (b"a", b"b", b"c"))
+    for keys, values in (((one, two), [[1.0], [2.0]]), ((one, three), [[1.0], [3.0]])):
+        memory = Memory(tmp_path / "kept")
+        memory.add(keys, torch.tensor(values))
+        memory.save()
+    found = Memory(tmp_path / "kept")
+    found.open()
+    assert len(list((tmp_path / "kept").iterdir())) == 2
+    assert {key: row.item() for key, row in found.rows.items()} == {one: 1, two: 2, three: 3}
+
+
 def test_a_signature_knows_buffers_that_are_not_saved_and_shapes():
     def network(value, shape):
         made = nn.Module()
@@ -361,9 +380,10 @@ def test_dropout_of_any_number_of_features(count):
     drawn = torch.stack([layer(torch.full((count,), 3.0)) for _ in range(200)])
     assert set(drawn.unique().tolist()) == {0.0, 6.0} and ((drawn > 0).float().mean(dim=0) - 0.5).abs().max() < 0.15
     torch.manual_seed(count)
-    words = torch.empty(-(-count // 8), dtype=torch.int64).random_(-(2**63), None)
-    bytes_ = np.frombuffer(words.numpy().tobytes(), dtype=np.uint8)[:count]
-    assert drawn[0].tolist() == [6.0 if byte >= 128 else 0.0 for byte in bytes_]
+    for number in range(3):
+        words = torch.empty(-(-count // 8), dtype=torch.int64).random_(-(2**63), None)
+        bytes_ = np.frombuffer(words.numpy().tobytes(), dtype=np.uint8)[:count]
+        assert drawn[number].tolist() == [6.0 if byte >= 128 else 0.0 for byte in bytes_]
 
 
 def test_examples_that_keep_their_block_are_scaled_up():
@@ -454,3 +474,126 @@ def test_models_that_cannot_be_opened_are_told_in_one_line(monkeypatch, tmp_path
     library.AutoConfig = broken_kind
     with pytest.raises(DataError, match="the model in .* cannot be read: first line$"):
         vision.load_pretrained(library, broken_kind, tmp_path)
+
+
+# -- networks whose layers all differ, as after training ---------------------------------------------------------------
+
+
+def shaken(network, seed=0):
+    """Return a network in use, whose parameters and running means all differ from those at first."""
+    drawn = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for part in network.parameters():
+            part += 0.3 * torch.randn(part.shape, generator=drawn)
+        for name, part in network.named_buffers():
+            if name.endswith(("running_mean", "running_var")):
+                part += torch.rand(part.shape, generator=drawn)
+    return network.double().eval()
+
+
+def normed(maps, norm):
+    """Return what a batch norm gives in use."""
+    mean, variance, weight, bias = (part[:, None, None] for part in (norm.running_mean, norm.running_var, norm.weight, norm.bias))  # fmt: skip
+    return (maps - mean) / (variance + norm.eps).sqrt() * weight + bias
+
+
+@pytest.mark.parametrize(("stride", "inputs"), [(1, 4), (2, 4), (1, 3)])
+@torch.no_grad()
+def test_each_convolution_has_its_own_norm(stride, inputs):
+    maps = torch.randn(2, inputs, 6, 9, generator=torch.Generator().manual_seed(1), dtype=torch.double)
+
+    def around(block):
+        if stride == 1 and inputs == 4:
+            return maps
+        return normed(F.conv2d(maps, block.downsample[0].weight, None, stride), block.downsample[1])
+
+    block = shaken(deep.Block(inputs, 4, stride))
+    first = normed(F.conv2d(maps, block.conv1.weight, None, stride, 1), block.bn1).relu()
+    close(
+        block(maps), (normed(F.conv2d(first, block.conv2.weight, None, 1, 1), block.bn2) + around(block)).relu(), 1e-4
+    )
+    narrow = shaken(deep.Bottleneck(inputs, 1, stride))
+    first = normed(F.conv2d(maps, narrow.conv1.weight), narrow.bn1).relu()
+    second = normed(F.conv2d(first, narrow.conv2.weight, None, stride, 1), narrow.bn2).relu()
+    close(narrow(maps), (normed(F.conv2d(second, narrow.conv3.weight), narrow.bn3) + around(narrow)).relu(), 1e-7)
+
+
+@torch.no_grad()
+def test_stages_of_a_resnet_follow_one_another():
+    pictures = torch.rand(2, 3, 32, 40, dtype=torch.double)
+    for large in (True, False):
+        network = shaken(deep.ResNet((2, 4, 6), (1, 2, 1), large))
+        maps = normed(network.conv1(pictures), network.bn1).relu()
+        maps = F.max_pool2d(maps, 3, 2, 1) if large else maps
+        for number in (1, 2, 3):
+            maps = network.get_submodule(f"layer{number}")(maps)
+        close(network(pictures), maps.mean(dim=(2, 3)), 1e-7)
+
+
+@torch.no_grad()
+def test_a_light_network_is_cut_off_at_six_with_norms_of_its_own():
+    maps = 9 * torch.randn(2, 4, 6, 7, generator=torch.Generator().manual_seed(2), dtype=torch.double)
+    for inputs, outputs, stride, widening in ((4, 4, 1, 6), (4, 5, 2, 6), (4, 4, 1, 1)):
+        block = shaken(deep.LiteBlock(inputs, outputs, 3, stride, widening))
+        inside = normed(block.expand_conv(maps), block.bn0).clamp(0, 6) if widening > 1 else maps
+        inside = normed(block.depthwise_conv(inside), block.bn1).clamp(0, 6)
+        wanted = normed(block.project_conv(inside), block.bn2)
+        close(block(maps), wanted + maps if (stride, outputs) == (1, 4) else wanted, 1e-7)
+    network = shaken(deep.LiteNet())
+    pictures = torch.rand(1, 3, 16, 20, dtype=torch.double)
+    maps = normed(network.conv_stem(pictures), network.bn0).clamp(0, 6)
+    for block in network.blocks:
+        maps = block(maps)
+    close(network(pictures), normed(network.conv_head(maps), network.bn1).clamp(0, 6).mean(dim=(2, 3)), 1e-7)
+    assert network.bn0.eps == network.bn1.eps == 1e-3 and len(network.blocks) == 16
+
+
+@torch.no_grad()
+def test_layers_of_transformers_have_norms_of_their_own():
+    tokens = torch.randn(2, 5, 8, generator=torch.Generator().manual_seed(3), dtype=torch.double)
+    layer = shaken(TransformerLayer(8, 2))
+    inside = tokens + layer.self_attention(F.layer_norm(tokens, (8,), layer.ln_1.weight, layer.ln_1.bias, 1e-6))
+    wanted = inside + layer.mlp(F.layer_norm(inside, (8,), layer.ln_2.weight, layer.ln_2.bias, 1e-6))
+    close(layer(tokens), wanted, 1e-7)
+    attention = layer.self_attention
+    joined = tokens @ attention.in_proj_weight.T + attention.in_proj_bias
+    mixed = attend(joined, 2)
+    close(attention(tokens), mixed @ attention.out_proj.weight.T + attention.out_proj.bias, 1e-7)
+    close(layer.mlp(tokens), layer.mlp[3](F.gelu(layer.mlp[0](tokens))), 1e-7)
+    assert [tuple(part.weight.shape) for part in layer.mlp if isinstance(part, nn.Linear)] == [(32, 8), (8, 32)]
+    encoder = shaken(TransformerEncoder(5, 3, 8, 2))
+    known = tokens + encoder.pos_embedding
+    for number in range(3):
+        known = encoder.layers.get_submodule(f"encoder_layer_{number}")(known)
+    close(encoder(tokens), F.layer_norm(known, (8,), encoder.ln.weight, encoder.ln.bias, 1e-6), 1e-7)
+    maps = torch.randn(2, 7, 7, 4, generator=torch.Generator().manual_seed(4), dtype=torch.double)
+    block = shaken(SwinBlock((7, 7), 4, 2, False, 0.5))
+    inside = maps + block.attn(F.layer_norm(maps, (4,), block.norm1.weight, block.norm1.bias))
+    close(block(maps), inside + block.mlp(F.layer_norm(inside, (4,), block.norm2.weight, block.norm2.bias)), 1e-7)
+    network = shaken(Swin((10, 22), ((1, 1), (1, 2)), 4))
+    pictures = torch.rand(2, 3, 10, 22, dtype=torch.double)
+    maps = pictures
+    for part in network.features:
+        maps = part(maps)
+    close(network(pictures), F.layer_norm(maps, (8,), network.norm.weight, network.norm.bias).mean(dim=(1, 2)), 1e-7)
+
+
+@torch.no_grad()
+def test_words_attend_with_norms_of_their_own():
+    block = shaken(texts.AttentionBlock())
+    words = torch.randn(2, 4, 64, generator=torch.Generator().manual_seed(5), dtype=torch.double)
+    padding = torch.tensor([[0.0, 0, 0, texts.NEVER], [0, 0, 0, 0]], dtype=torch.double)
+    asked = block.ask(F.layer_norm(words, (64,), block.first.weight, block.first.bias))
+    inside = words + block.out(attend(asked, texts.HEADS, padding[:, None, None]))
+    wanted = inside + block.layer(F.layer_norm(inside, (64,), block.second.weight, block.second.bias))
+    close(block(words, padding), wanted, 1e-7)
+
+
+@torch.no_grad()
+def test_a_mobile_block_widens_convolves_weighs_and_narrows():
+    maps = torch.randn(2, 8, 6, 7, generator=torch.Generator().manual_seed(6), dtype=torch.double)
+    block = shaken(MobileBlock(8, 8, 3, 1, 2, 0.5))
+    widen, apart, weigh, narrow = block.block
+    inside = F.silu(normed(F.conv2d(maps, widen[0].weight), widen[1]))
+    inside = F.silu(normed(F.conv2d(inside, apart[0].weight, None, 1, 1, groups=16), apart[1]))
+    close(block(maps), normed(F.conv2d(weigh(inside), narrow[0].weight), narrow[1]) + maps, 1e-7)

@@ -11,6 +11,7 @@ from torch import nn
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.logic.circuit import Diagram
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.limits import Limits
 from assay.logic.parse import parse
@@ -118,6 +119,24 @@ def test_concepts_are_set_only_where_they_differ_and_hard_ones_always():
         close(found, wanted)
 
 
+@pytest.mark.parametrize("chance", [0.0, 1.0])
+@torch.no_grad()
+def test_labels_are_learned_from_the_likeliest_values_where_concepts_are_hard(chance):
+    hard = model("probcbm", latent=3, width=2, samples=3, hard=True, intervention_chance=chance)
+    labels, concepts = (
+        torch.tensor([[1, 4], [0, 2], [1, 0], [0, 3]]),
+        torch.tensor([[1, 2, -1], [0, -1, 1], [1, 0, 0], [0, 1, 1]]),
+    )
+    given = Batch(labels, concepts, torch.arange(4), pictures())
+    own = hard.concepts_of(hard.sample_embeddings(*hard.gaussians(given.pictures)))
+    codes = torch.stack([each.argmax(dim=1) for each in own], dim=1)
+    codes = torch.where(concepts >= 0, concepts, codes) if chance else codes
+    chosen = torch.stack([F.normalize(part, dim=1)[codes[:, i]] for i, part in enumerate(hard.points)], dim=1)
+    said = hard.labels_of(chosen[:, None])
+    wanted = sum(F.nll_loss(part.log(), labels[:, i]) for i, part in enumerate(said)) / 2
+    assert hard.phases(given)[1].loss(given).item() == pytest.approx(wanted.item(), abs=1e-5)
+
+
 # -- cbm, cem, heads ---------------------------------------------------------------------------------------------------
 
 
@@ -204,6 +223,7 @@ def test_concepts_intervened_on_are_drawn_as_is_set(monkeypatch):
 def test_embeddings_know_of_other_parts_and_are_cut_value_by_value():
     layout = Layout(6, 3, 1, {"a": Box(0, 0, 2, 3), "n": Box(2, 0, 4, 3), "s": Box(4, 0, 6, 3)})
     made = model("cem", layout=layout, width=2, share=False)
+    assert made.head.bias.shape == (7,) and made.head.in_features == 6
     embedded, given = made.embedded, pictures(4, layout)
     read = embedded.encoder(given)
     wide = [F.leaky_relu(own) for own in embedded.context(read)]
@@ -309,6 +329,9 @@ def test_after_an_intervention_concepts_alone_may_decide():
     close(found.labels[1], answers[1][1][1])
     asked.clear()
     assert whole.answer(pictures(), {}).labels is answers[-1][1] and len(asked) == 1
+    asked.clear()
+    whole.answer(pictures(), {0: torch.tensor([1, 0, 1, 0]), 1: setting, 2: torch.tensor([0, 0, 1, 1])})
+    assert len(asked) == 2 and set(asked[1][0]) == {0, 1, 2}
 
 
 # -- dcr ---------------------------------------------------------------------------------------------------------------
@@ -352,6 +375,16 @@ def test_the_rule_of_an_example_is_that_of_the_value_it_is_given():
     assert found == {"y": ["a and not n == 0", "n == 5"], "z": ["not s == 'y'", "n == 1"]}
 
 
+def test_certain_truths_leave_the_loss_a_number():
+    made, shown = model_of("dcr", {"width": 2, "concept_weight": 0.0}), batch()
+    truths = torch.tensor([0.0, 1.0, 1.0, 0.0, 0.5, 0.0]).expand(24, 6)
+    made.truths = lambda embeddings, concepts: truths
+    wanted = torch.cat([F.one_hot(shown.labels[:, 0], 2), F.one_hot(shown.labels[:, 1], 4)], dim=1).double()
+    sure = truths.double().clamp(1e-6, 1 - 1e-6)
+    expected = -(wanted * sure.log() + (1 - wanted) * (1 - sure).log()).mean()
+    assert made.phases(shown)[0].loss(shown).item() == pytest.approx(expected.item(), rel=0.02)
+
+
 # -- semantic ----------------------------------------------------------------------------------------------------------
 
 RULES = ["a + b >= c", "a != c", "b != 1"]
@@ -381,6 +414,24 @@ def test_the_log_probability_of_a_formula_however_improbable():
     assert layer.possible and layer(given).dtype == torch.float32
     assert layer([own.double() for own in given]).dtype == torch.double
     assert layer([own.bfloat16() for own in given]).dtype == torch.float32
+
+
+def turned_diagram():
+    """Return the diagram of `b and n == 1 or not b and n != 1` that asks for the second concept first."""
+    space = ConceptSpace((Concept("n", (0, 1, 2)), Concept("b", (False, True))))
+    layers = np.array([[1, 0]]), np.array([[0, 1, 0], [1, 0, 1]])
+    return Diagram(space, (1, 0), layers, ((False,), (True,)))
+
+
+@torch.no_grad()
+def test_a_diagram_may_ask_for_concepts_in_any_order():
+    n, b = shares(sizes=(3, 2))
+    wanted = b[:, 1] * n[:, 1] + b[:, 0] * (n[:, 0] + n[:, 2])
+    layer = TruthLayer(turned_diagram())
+    close(layer([n, b]), wanted.log())
+    assert layer.letters == [2, 2] and layer.possible
+    never = Diagram(turned_diagram().space, (1, 0), (np.array([[0, 0]]), np.array([[0, 0, 0]])), ((False,),))
+    assert not TruthLayer(never).possible and TruthLayer(never)([n, b]).isfinite().all()
 
 
 @pytest.mark.parametrize("mode", ["joint", "sequential"])

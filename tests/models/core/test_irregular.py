@@ -28,8 +28,9 @@ from assay.models.core.inputs import (
 )
 from assay.models.core.logs import EpochLog, check_log
 from assay.models.core.model import Epoch
-from assay.models.core.subconcepts import SubconceptReader
-from assay.models.core.training import BestEpoch, Trainee
+from assay.models.core.subconcepts import SubconceptReader, reading_f1, with_reading
+from assay.models.core.training import BestEpoch, Phase, Trainee
+from assay.models.core.validation import f1_of_columns
 from assay.render.picture import Box, Layout
 from assay.runs.folder import RunFolder
 from tests.models.tiles import tiles
@@ -61,6 +62,8 @@ def test_a_table_may_have_several_columns_of_numbers_between_others():
     wanted[2, 3] = (-10 - high.mean()) / high.std()
     np.testing.assert_allclose(found[:, 0, :, 0], wanted, atol=1e-5)
     assert found.dtype == np.float32 and found.shape == (3, 1, 5, 1)
+    twice = learned.array(Split(texts=["hat=b, dull=7, hat=b"]))[0, 0, :, 0]
+    assert twice.tolist() == [0, 1, 1, 0, 0]
     some = TableInput.learn(Split(name="train", texts=[f"n={n}" if n else "n=many" for n in range(20)]))
     assert some.columns == () and len(some.values) == 20  # one that is no number makes all of them names
 
@@ -96,6 +99,21 @@ def test_sentences_are_read_by_the_model_that_was_learned_from(monkeypatch):
     model.digest = "other"
     with pytest.raises(inputs.DataError, match="the weights in 'here' are not those that the model was trained with"):
         learned.array(Split(texts=["a"]))
+
+
+def test_only_a_few_batches_are_copied_ahead(monkeypatch):
+    sizes = []
+
+    class Noted(feeds.Queue):
+        def __init__(self, size=0):
+            sizes.append(size)
+            super().__init__(size)
+
+    monkeypatch.setattr(feeds, "Queue", Noted)
+    monkeypatch.setattr(torch.cuda, "Stream", lambda device: None)
+    for ahead in (5, feeds.AHEAD):
+        assert list(feeds.upload(iter([]), SimpleNamespace(type="cuda"), ahead)) == []
+    assert sizes == [5, 3]
 
 
 def test_a_split_is_held_up_to_its_share_of_memory(monkeypatch):
@@ -160,6 +178,14 @@ def test_a_wide_head_drops_features_before_its_first_layer(monkeypatch):
     )
 
 
+def test_widths_are_those_of_concepts_by_name():
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1))))
+    layout = Layout(4, 2, 1, {"a": Box(0, 0, 2, 2), "b": Box(2, 0, 4, 2)})
+    made = ConceptEncoder(space, layout, "mlp", False, {"b": 5, "a": 4})
+    assert made.widths == [4, 5] and [own.shape[1] for own in made(torch.rand(1, 1, 2, 4))] == [4, 5]
+    assert ConceptEncoder(space, layout, "mlp", False).widths == [3, 2]
+
+
 def test_cells_are_read_apart_where_concepts_are():
     cells = digits(["p", "q"], range(2))
     finer = Knowledge.of(cells, {"same": "p == q"})
@@ -186,7 +212,7 @@ def test_concepts_share_a_diagram_only_if_their_cells_are_alike():
             Concept("o", (1, 2)),
         )
     )
-    finer = Knowledge.of(cells, {"u": "p == q", "v": "s == r", "w": "r == o", "x": "q == p", "y": "o < s"})
+    finer = Knowledge.of(cells, {"x": "p == q", "w": "s == r", "v": "r == o", "u": "q == p", "y": "o < s"})
     space = ConceptSpace(tuple(Concept(name, (False, True)) for name in "uvwxy"))
 
     class Read(nn.Module):
@@ -195,22 +221,54 @@ def test_concepts_share_a_diagram_only_if_their_cells_are_alike():
             return [torch.randn(2, size, generator=drawn) for size in cells.sizes]
 
     plain = SubconceptReader(Read(), finer, space, {})
-    assert plain.group_names == [("u", "x"), ("v", "w"), ("y",)]
+    assert plain.group_names == [("x", "u"), ("w", "v"), ("y",)]
     assert [group.parts for group in plain.groups] == [[[0, 2], [2, 0]], [[3, 1], [1, 4]], [[4, 3]]]
     p, r, q, s, o = (logits.softmax(dim=1) for logits in Read()(None))
-    wanted = {
-        "u": (p * q).sum(dim=1),
-        "v": (s * r).sum(dim=1),
-        "w": (r * o).sum(dim=1),
-        "x": (q * p).sum(dim=1),
-        "y": o[:, 0] * s[:, 1],
-    }
+    same = {"x": (p, q), "w": (s, r), "v": (r, o), "u": (q, p)}
+    wanted = {name: (one * other).sum(dim=1) for name, (one, other) in same.items()} | {"y": o[:, 0] * s[:, 1]}
     for name, made in plain(None).items():
         assert torch.allclose(made.exp(), torch.stack([1 - wanted[name], wanted[name]], dim=1), atol=1e-5)
-    wide = SubconceptReader(Read(), finer, space, {"u": 3, "x": 4, "v": 2, "w": 2, "y": 5})
-    assert wide.group_names == [("u",), ("v", "w"), ("x",), ("y",)]
+    wide = SubconceptReader(Read(), finer, space, {"x": 3, "u": 4, "v": 2, "w": 2, "y": 5})
+    assert wide.group_names == [("x",), ("w", "v"), ("u",), ("y",)]
     assert [(own.in_features, own.out_features) for own in wide.pooling] == [(10, 3), (8, 2), (10, 4), (8, 5)]
-    assert {name: own.shape[1] for name, own in wide(None).items()} == {"u": 3, "v": 2, "w": 2, "x": 4, "y": 5}
+    assert {name: own.shape[1] for name, own in wide(None).items()} == {"x": 3, "v": 2, "w": 2, "u": 4, "y": 5}
+
+
+def test_several_readers_are_taught_and_scored_alike():
+    cells = digits(["p", "q"], range(3))
+    finer, space = Knowledge.of(cells, {"same": "p == q"}), ConceptSpace((Concept("same", (False, True)),))
+
+    class Read(nn.Module):
+        def __init__(self, seed):
+            super().__init__()
+            drawn = torch.Generator().manual_seed(seed)
+            self.logits = nn.ParameterList(torch.randn(4, 3, generator=drawn) for _ in range(2))
+
+        def forward(self, images):
+            return [own[images] for own in self.logits]
+
+    model = nn.Module()
+    model.one, model.two = (SubconceptReader(Read(seed), finer, space, {}) for seed in (1, 2))
+    codes = np.array([[0, 2], [1, -1], [2, 2], [0, 1]])
+    phase = Phase("labels", list(model.parameters()), None)
+    first, second = with_reading(model, [phase], codes, "fixed", 5)
+    rows = torch.tensor([3, 1, 0])
+    wanted = 0.0
+    for reader in (model.one, model.two):
+        logs = [own.log_softmax(dim=1) for own in reader.encoder.logits]
+        wanted -= sum(logs[i][row, codes[row, i]] for row in rows.tolist() for i in range(2) if codes[row, i] >= 0) / 5
+    found = first.loss(SimpleNamespace(rows=rows, pictures=rows))
+    assert found.item() == pytest.approx(wanted.item(), abs=1e-5) and first.batch_size == 20
+    assert len(first.parameters) == 4 and second.parameters == []
+    first.begin(1, 2)
+    assert not model.one.fixed and not model.two.fixed
+    second.begin(1, 2)
+    assert model.one.fixed and model.two.fixed
+    model.chunks = lambda feed: [torch.arange(3), torch.tensor([3])]
+    feed = SimpleNamespace(data=SimpleNamespace(subconcepts=codes), device=CPU)
+    truth = torch.from_numpy(codes)
+    scores = [float(f1_of_columns(truth, list(reader.encoder.logits))) for reader in (model.one, model.two)]
+    assert scores[0] != scores[1] and reading_f1(model, feed).item() == pytest.approx(np.mean(scores))
 
 
 # -- checkpoints, stages, logs -----------------------------------------------------------------------------------------
@@ -404,8 +462,9 @@ class Program:
 )
 def test_a_program_tells_whether_short_numbers_work(monkeypatch, program, fault):
     monkeypatch.setattr(precision, "start_program", program)
-    monkeypatch.setattr(precision.sys, "path", ["", "/somewhere"])
+    path = [*precision.sys.path, "", "/somewhere"]
+    monkeypatch.setattr(precision.sys, "path", path)
     assert precision.probe(["go"], 2.5) == fault
     (command, how), timeout = program.asked
-    assert command == ["go"] and timeout == 2.5 and how["env"]["PYTHONPATH"] == f".{precision.os.pathsep}/somewhere"
+    assert command == ["go"] and timeout == 2.5 and how["env"]["PYTHONPATH"].split(":") == [own or "." for own in path]
     assert how["env"].items() >= {**precision.os.environ, "PYTHONPATH": how["env"]["PYTHONPATH"]}.items()

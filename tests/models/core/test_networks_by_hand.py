@@ -302,6 +302,14 @@ def test_what_is_saved_comes_back(tmp_path):
     assert not (tmp_path / "input.json").exists()
     model.training_facts = {"held": True}
     assert model.save(tmp_path)["training"] == {"held": True}
+    normed = model_of("blackbox", {})
+    normed.norm = nn.BatchNorm1d(2)
+    normed.norm.running_mean.fill_(4.0)
+    (tmp_path / "normed").mkdir()
+    normed.save(tmp_path / "normed")
+    normed.norm.running_mean.zero_()
+    normed.restore(tmp_path / "normed", "cpu")
+    assert normed.norm.running_mean.tolist() == [4, 4]
     other = model_of("blackbox", {"dropout": 0.25}, seed=8)
     assert other.seed == 8 and not torch.equal(other.head.weight, model.head.weight)
     other.train().restore(tmp_path, "cpu")
@@ -675,6 +683,10 @@ def test_a_run_is_saved_with_all_that_is_known_of_it(monkeypatch, tmp_path):
     assert facts["knowledge"] == model.knowledge.to_dict() and facts["layout"] == model.layout.to_dict()
     assert facts["machine"] and "code" not in facts and facts["seed"] == 3
     assert json.loads((tmp_path / "history.json").read_text())["epochs"] == model.history_as_dicts()
+    code = SimpleNamespace(to_dict=lambda: {"file": "mine.py"})
+    monkeypatch.setattr(runs, "code_of", lambda kind: code if kind is type(model) else None)
+    runs._save(model, tiles(), run, {"pairs": 7})
+    assert wrote[1]["code"] == {"file": "mine.py"} and wrote[1]["pairs"] == 7
 
 
 # -- training ----------------------------------------------------------------------------------------------------------

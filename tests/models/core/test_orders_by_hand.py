@@ -167,6 +167,21 @@ def test_training_goes_on_in_the_phase_where_it_stopped(noted):
     assert [own[:3] for own in noted if own[0] != "phase"] == [("one", 0, 0), ("two", 1, 0), ("three", 3, 0)]
 
 
+def test_examples_are_shuffled_for_each_seed_by_its_own_order():
+    def generators(*seeds):
+        return [SimpleNamespace(order=torch.Generator().manual_seed(seed)) for seed in seeds]
+
+    found = training._shuffle(generators(3, 8), 40, CPU)
+    assert found.shape == (2, 40) and all(sorted(own.tolist()) == list(range(40)) for own in found)
+    for place, seed in enumerate((3, 8)):
+        alone = torch.randperm(40, generator=torch.Generator().manual_seed(seed))
+        assert torch.equal(found[place], alone)
+    torch.manual_seed(5)
+    usual = training._shuffle([SimpleNamespace(order=None)], 40, CPU)
+    torch.manual_seed(5)
+    assert torch.equal(usual[0], torch.randperm(40))
+
+
 def test_every_epoch_is_kept_with_where_it_stands(monkeypatch):
     kept = []
 

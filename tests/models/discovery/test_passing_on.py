@@ -9,6 +9,7 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import DataError
+from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.models.discovery import discovering, rule_on_top, runs, sources
 from assay.models.discovery.bottlenecks import LabelFreeCBM, LabelFreeConfig, PosthocCBM, PosthocConfig
@@ -214,6 +215,22 @@ def test_a_sample_of_worlds_is_told_as_one(monkeypatch):
     assert not found.exact and found.relations == () and "sampled worlds" in found.text
 
 
+def test_a_tree_asks_for_each_value_of_each_concept():
+    worlds = SPACE.all_codes()
+    asked = [np.asarray(evaluate(test, SPACE, worlds), dtype=float) for test in rule_on_top._tests(SPACE)]
+    np.testing.assert_array_equal(np.stack(asked, axis=1), np.concatenate(one_hot(worlds, SPACE), axis=1))
+    parts = {
+        "left": np.array([1, -1, 3, -1, -1]), "right": np.array([2, -1, 4, -1, -1]),
+        "feature": np.array([0, -2, 4, -2, -2]), "classes": np.array([1, 3]),
+        "shares": np.array([[0.5, 0.5], [0.1, 0.9], [0.5, 0.5], [0.8, 0.2], [0.3, 0.7]]),
+    }  # fmt: skip
+    found = [
+        (code, [str(test) for test in path])
+        for code, path in rule_on_top._leaves(parts, 0, (), rule_on_top._tests(SPACE))
+    ]
+    assert found == [(3, ["not not a"]), (1, ["not a", "not n == 2"]), (3, ["not a", "n == 2"])]
+
+
 # -- sources -----------------------------------------------------------------------------------------------------------
 
 
@@ -271,7 +288,7 @@ def test_a_backbone_gives_its_output_or_a_layer(network, monkeypatch, frozen):
     if not frozen:
         whole = sources.open_source("mlp", None, data, 23, "cpu")
         (found,), count, most = whole.compute(torch.full((2, 1), 51, dtype=torch.uint8))
-        torch.testing.assert_close(found, network(torch.full((2, 1), 0.2)))
+        np.testing.assert_allclose(found.detach(), network(torch.full((2, 1), 0.2)).detach(), atol=1e-6)
         assert (whole.name, whole.layer, count, most) == ("mlp", "output", 2, 23)
 
 

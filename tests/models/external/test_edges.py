@@ -11,7 +11,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
 from assay.models.core.neural import Outputs
-from assay.models.external.wrapped import Wrapped, _parts, _split_columns, _Transformed
+from assay.models.external.wrapped import Wrapped, _parts, _split_columns, _Transformed, wrap
 from assay.render.picture import Layout
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2))))
@@ -151,3 +151,21 @@ def test_a_row_is_answered_anew_if_any_of_its_concepts_is_set():
     close(only.labels[0], [[0.2505, 0.7495], [0.25, 0.75], [0.25, 0.75], [0.2505, 0.7495]])
     coded = mine.answer(torch.zeros(4, 1, 2, 2), {1: torch.tensor([2, 0, 1, 2])})
     close(coded.labels[1], [[0, 0, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
+
+
+def test_the_picture_asked_about_is_of_the_first_split_there_is():
+    asked = []
+
+    class Says(nn.Module):
+        def forward(self, pictures):
+            asked.append((pictures.tolist(), self.training))
+            return torch.zeros(1, 5)
+
+    pictures = np.array([[[[0, 51], [102, 255]]], [[[9, 9], [9, 9]]]], dtype=np.uint8)
+    data = type("Data", (dict,), {"split_names": ("odd", "train"), "knowledge": KNOWLEDGE, "layout": Layout(2, 1, 2)})
+    split = SimpleNamespace(take=lambda rows: SimpleNamespace(images=pictures[rows]))
+    made = wrap(Says(), data(odd=split), scores="probabilities")
+    ((given, training),) = asked
+    assert np.array(given).shape == (1, 2, 1, 2) and not training and not made.has_concepts
+    np.testing.assert_allclose(given, [[[[0, 0.4]], [[0.2, 1]]]], atol=1e-6)
+    assert made.scores == "probabilities" and made.layout == Layout(2, 1, 2)

@@ -227,6 +227,20 @@ def test_directions_of_every_concept_are_fitted_on_its_own_examples(monkeypatch)
     np.testing.assert_allclose(found.columns, inside / np.where(norms == 0, 1, norms), atol=1e-6)
 
 
+def test_directions_are_damped_by_a_share_of_the_mean_variance():
+    points = torch.tensor([[3.0, 1.0], [-1.0, 2.0], [0.5, -4.0], [2.0, 0.0], [1.0, 1.0]], dtype=torch.double)
+    wanted = torch.tensor([[1.0], [0.0], [-1.0], [2.0], [0.5]], dtype=torch.double)
+    squares = points.numpy().T @ points.numpy()
+    damped = squares + 0.3 * np.diag(squares).mean() * np.eye(2)
+    found = tcav._solver(points, 0.3) @ wanted
+    np.testing.assert_allclose(found, np.linalg.inv(damped) @ points.numpy().T @ wanted.numpy(), atol=1e-10)
+    columns = torch.tensor([[[3.0, 0.0], [4.0, 0.0]], [[0.0, 1.0], [2.0, 1.0]]])
+    np.testing.assert_allclose(tcav._units(columns), [[[0.6, 0], [0.8, 0]], [[0, 0.5**0.5], [1, 0.5**0.5]]], atol=1e-6)
+    ones = tcav.targets(torch.tensor([[0, 2], [1, 2], [1, 0], [1, 0]]), (2, 3))
+    np.testing.assert_allclose(ones.mean(dim=0), np.zeros(5), atol=1e-12)
+    assert ones[0].tolist() == [0.75, -0.75, -0.5, 0, 0.5] and ones[3].tolist() == [-0.25, 0.25, 0.5, 0, -0.5]
+
+
 def test_a_concept_is_read_where_some_direction_moves_the_answer_even_back():
     columns = torch.tensor([[1.0, 0.5, 0, 0], [0, 0, 1, -1]], dtype=torch.double)
     found = Directions(span(2), columns, (2, 2))

@@ -10,12 +10,13 @@ import torch.nn.functional as F
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
+from assay.logic.circuit import Diagram
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.core.tensors import Annotations
 from assay.models.rule import fuzzy_logic
-from assay.models.rule.circuit import LEAST_LOG, RuleLayer, _add_logs
+from assay.models.rule.circuit import LEAST_LOG, DiagramLayer, RuleLayer, _add_logs
 from assay.models.rule.fuzzy_logic import (
     FuzzyRule,
     FuzzyValues,
@@ -182,6 +183,22 @@ def test_impossible_concepts_leave_logs_that_are_numbers():
     close(bits.logs([concepts[0].log()]).exp(), bits(concepts[:1]))
     shut = bits.logs([torch.tensor([[-torch.inf, 0.0, -torch.inf]])])
     assert shut.isfinite().all() and shut.min().item() == pytest.approx(LEAST_LOG)
+
+
+@torch.no_grad()
+def test_a_diagram_may_ask_for_concepts_in_any_order():
+    space = ConceptSpace((Concept("n", (0, 1, 2)), Concept("b", (False, True))))
+    layers = np.array([[1, 0]]), np.array([[0, 1, 0], [2, 0, 1]])
+    layer = DiagramLayer(Diagram(space, (1, 0), layers, (("x",), ("y",), ("z",))))
+    n, b = shares(4)[:2]
+    wanted = [
+        b[:, 1] * (n[:, 0] + n[:, 2]) + b[:, 0] * n[:, 1],
+        b[:, 1] * n[:, 1] + b[:, 0] * n[:, 2],
+        b[:, 0] * n[:, 0],
+    ]
+    close(layer([n, b]), torch.stack(wanted, dim=1))
+    close(layer.logs([n.log(), b.log()]).exp(), torch.stack(wanted, dim=1))
+    assert layer.one_to_one == [True, False] and layer.widths == [2, 3] and layer.outcomes == 3
 
 
 def test_logs_are_added_up_by_target():

@@ -8,13 +8,16 @@ import pytest
 import torch
 from torch import nn
 
+from assay.concepts import bits
 from assay.config import Settings
 from assay.diagnosis.saliency import ScoredTarget
 from assay.errors import UnknownName
-from assay.models.saliency import explaining, folder
+from assay.logic.knowledge import Knowledge
+from assay.models.saliency import explaining, folder, methods, places
 from assay.models.saliency.examined import SaliencyTarget
 from assay.models.saliency.explaining import ExplainedPart, Explainer, Saliency, _Checked, _Collected
-from assay.models.saliency.methods import Eye, GradCam, IntegratedGradients
+from assay.models.saliency.methods import Eye, GradCam, IntegratedGradients, eyes_of
+from assay.models.saliency.places import SaliencyPlaces
 from assay.models.saliency.planning import SaliencyPlan
 from assay.render.picture import Box
 
@@ -270,3 +273,54 @@ def test_maps_of_overlapping_parts_add_up_in_their_places():
     whole, lone = torch.zeros(1, 4, 6), Eye(nn.Identity())
     GradCam((lone,))._add(whole, lone, torch.full((1, 2, 2), 5.0))
     np.testing.assert_allclose(whole, np.full((1, 4, 6), 5.0))
+
+
+class Seeing(nn.Module):
+    """An encoder with two convolutions, that looks at some parts of a picture."""
+
+    def __init__(self, *boxes):
+        super().__init__()
+        self.first, self.last = nn.Conv2d(1, 2, 1), nn.Conv2d(2, 2, 1)
+        self.view = SimpleNamespace(boxes=boxes)
+
+
+def test_every_encoder_has_its_own_eye(monkeypatch):
+    monkeypatch.setattr(methods, "Reader", Seeing)
+    left, right = Seeing(Box(0, 0, 2, 2)), Seeing()
+    blind = Seeing()
+    del blind.first, blind.last
+    network = nn.ModuleList([left, nn.Conv2d(1, 1, 1), blind, right])
+    assert eyes_of(network, "net") == (Eye(left.last, (Box(0, 0, 2, 2),)), Eye(right.last))
+
+
+def test_what_a_convolution_gave_is_not_changed_by_what_comes_next():
+    torch.manual_seed(0)
+    convolution, pictures = nn.Conv2d(1, 3, 2), torch.rand(2, 1, 4, 6)
+    weights = torch.randn(3, 3, 5)
+
+    def maps(inplace):
+        def scores(images):
+            found = nn.functional.relu(convolution(images), inplace=inplace)
+            return torch.stack(
+                [(found * weights).sum(dim=(1, 2, 3)), found.sum(dim=(1, 2, 3)), images.sum(dim=(1, 2, 3))]
+            )
+
+        return GradCam((Eye(convolution),))(scores, pictures)
+
+    plain = maps(False)
+    np.testing.assert_allclose(maps(True), plain)
+    assert plain.shape == (3, 2, 4, 6) and not plain[2].any() and plain[1].any()  # the last does not depend on it
+
+
+def test_places_are_the_concepts_of_each_rule_and_the_marks(monkeypatch):
+    kinds = {"kind": "boxes"}
+    dataset = SimpleNamespace(
+        folder="here", knowledge=Knowledge.of(bits(["a", "b", "c"]), {"y": "c and a", "z": "b", "w": "not a"})
+    )
+    monkeypatch.setattr(places, "_marks", lambda dataset, data: ({"frame": "area"}, [f"of {len(data)}"]))
+    monkeypatch.setattr(places, "ConceptMasks", lambda data: SimpleNamespace(**kinds) if not len(data) else None)
+    found = SaliencyPlaces.of(dataset, Rows(range(3)), (Y, C))
+    assert found.targets == (Y, C) and found.marks == {"frame": "area"} and found.notes == ("of 3",)
+    assert found.used == {"y": ("a", "c"), "z": ("b",), "w": ("a",)}
+    kinds["kind"] = ""
+    assert SaliencyPlaces.of(dataset, Rows(range(3)), ()).notes[1].startswith("'here' has no masks, no boxes and no")

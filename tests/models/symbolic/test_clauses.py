@@ -6,6 +6,7 @@ from assay.concepts import Concept, ConceptSpace, Slot
 from assay.logic.prolog.bias import Bias
 from assay.models.symbolic.ilp.clauses import canonical, program_formula
 from assay.models.symbolic.ilp.external import read_clauses
+from tests.models.symbolic.test_ilp import two_groups
 
 SLOTS = tuple(Slot(f"car{n}", "cars", ("hue", "size")) for n in (1, 2, 3))
 SPACE = ConceptSpace(
@@ -51,3 +52,23 @@ def test_names_of_objects_make_no_difference():
     )
     assert canonical(cars, [(3, (0, 1), True)]) == canonical(cars, [(3, (1, 0), True)])
     assert canonical(("cars", "dogs"), [(3, (0,), False)]) != canonical(("cars", "dogs"), [(3, (1,), False)])
+
+
+def test_objects_have_the_groups_of_their_places_and_worlds_are_none():
+    bias = Bias(two_groups())
+    literal = next(one for one in bias.literals if len(set(one.groups)) == 2 and one.groups[0] == "cups")
+
+    def told(body):
+        return [
+            (clause.groups, [(placed.literal.name, placed.places) for placed in clause.body])
+            for clause in read_clauses([f"east(A) :- {body}."], "east", bias)
+        ]
+
+    name = literal.name
+    assert told(f"{name}(X,Y)") == [(("cups", "hats"), [(name, (0, 1))])]
+    assert told(f"has_hat(A,H), {name}(C,H), true") == [(("hats", "cups"), [(name, (1, 0))])]
+    twice = [(("cups", "hats", "cups"), [(name, (0, 1)), (name, (2, 1)), ("warm_true", ())])]
+    assert told(f"{name}(C,H), {name}(D,H), warm_true(A)") == twice
+    assert told("warm_true(B)") == [] and told("warm_true(A), true") == [((), [("warm_true", ())])]
+    several = read_clauses(["east(A) :- warm_true(A). east(B) :- day_2(B). west(B) :- day_1(B)."], "east", bias)
+    assert [clause.body[0].literal.name for clause in several] == ["warm_true", "day_2"]

@@ -349,3 +349,34 @@ def test_the_learner_searches_again_for_what_is_left():
     clean = Learner(cover, red_big)
     exact = clean.run(Clock.of(30.0))
     assert exact.errors == 0 and len(exact.clauses) == 1 and clean.rounds == 1
+
+
+def test_a_level_has_every_literal_at_the_price_of_its_depth(monkeypatch):
+    made = Search(coverage()[0])
+    structure = Structure(made, ("cars",), target_of(range(20)))
+    first, asked = structure.level, []
+    other = SearchNode(((0, (0,)),), 3.0, first[0].choices)
+    batches = [SimpleNamespace(numbers=np.array([0, 1])), SimpleNamespace(numbers=np.array([2]))]
+    monkeypatch.setattr(made.coverage, "batches", lambda groups: batches)
+    monkeypatch.setattr(made, "prices", lambda given: [np.array([5.0, 6.0]), np.array([7.0])])
+
+    def grown(node, batch, price):
+        asked.append((node, batch, price.tolist()))
+        return None if batch is batches[1] else f"grown {len(asked)}"
+
+    monkeypatch.setattr(structure, "_grown", grown)
+    monkeypatch.setattr(structure, "_chosen", lambda refined, tried, clock: [(refined, tried)])
+    structure.level = [first[0], other]
+    structure.advance(1, LATER)
+    assert asked == [(node, batch, price) for node in (first[0], other)
+                     for batch, price in ((batches[0], [5.0, 6.0]), (batches[1], [7.0]))]  # fmt: skip
+    assert structure.level == [(["grown 1", "grown 3"], 3)] and made.complete
+    asked.clear()
+    structure.level = [other]
+    structure.advance(2, LATER)  # the last depth of this language
+    assert [price for _, _, price in asked] == [[4.0, 5.0], [6.0]] and structure.level == []
+    structure.advance(1, LATER)
+    assert len(asked) == 2
+    structure.level = [other]
+    structure.advance(1, Clock.of(-1.0))
+    assert structure.level == [] and not made.complete and len(asked) == 2

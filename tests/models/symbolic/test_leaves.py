@@ -403,3 +403,44 @@ def test_examples_beyond_the_first_64_count_too():
         late[2, 66:] = ~late[2, 66:]  # as b in the first word, and cheaper
         result = searched(operation(rows[0], rows[1]), late, [2, 3, 1]).run()
         assert str(result.best.formula) == wanted and result.complete
+
+
+@pytest.mark.parametrize("rows", [1, 2, 5])
+def test_programs_that_are_joined_some_at_a_time_are_the_same(monkeypatch, rows):
+    rng = np.random.default_rng(8)
+    leaf, target = rng.random((4, 9)) < 0.5, rng.random(9) < 0.5
+    usual = searched(target, leaf, [1, 1, 2, 2], programs=150).run()
+    monkeypatch.setattr(search, "ROWS", rows)
+    made = searched(target, leaf, [1, 1, 2, 2], programs=150)
+    found = made.run()
+    assert (str(found.best.formula), found.best.bits) == (str(usual.best.formula), usual.best.bits)
+    space = ConceptSpace(tuple(Concept(name, (False, True)) for name in "abcd"))
+    for number in range(0, len(made.bank), 7):  # each program holds where its formula says
+        holds = evaluate(made.bank.formula(number), space, leaf.T.astype(int)).astype(bool)
+        assert unpack_bits(made.bank.words[number], 9).tolist() == holds.tolist()
+
+
+def test_all_programs_of_a_cost_are_made_of_cheaper_ones():
+    made = searched([1, 0, 0, 1, 0, 0, 0, 0], [[1, 1, 1, 1, 0, 0, 0, 0], [1, 1, 0, 0, 1, 1, 0, 0]], [1, 2])
+    for cost in range(8, 60):
+        made.bank.add_level(cost, list(made._of_cost(cost)))
+    costs = {}
+    for number in range(len(made.bank)):
+        costs[tuple(unpack_bits(made.bank.words[number], 8).tolist())] = int(made.bank.costs[number])
+    a, b = np.array([1, 1, 1, 1, 0, 0, 0, 0], dtype=bool), np.array([1, 1, 0, 0, 1, 1, 0, 0], dtype=bool)
+    wanted = [(8, a), (16, b), (16, ~a), (24, ~b), (32, a & b), (34, a | b), (40, ~(a & b)), (42, a ^ b)]
+    assert [costs[tuple(holds.tolist())] for _, holds in wanted] == [cost for cost, _ in wanted]
+    assert costs[tuple((~a & b).tolist())] == 16 + 16 + 8 and costs[tuple((a & ~b).tolist())] == 8 + 24 + 8
+    assert made.bank.levels[9] == slice(1, 1) and len(set(costs)) == len(made.bank)
+
+
+def test_pairs_of_properties_and_terms_are_left_out_where_they_are_many(monkeypatch):
+    concepts = [Concept(f"{car}.{name}", values) for car in ("u", "v") for name, values in
+                (("colour", ("red", "blue")), ("size", ("big", "small")))]  # fmt: skip
+    slots = tuple(Slot(car, "cars", ("colour", "size")) for car in ("u", "v"))
+    for most, kept in ((4, True), (3, False)):
+        monkeypatch.setattr("assay.models.symbolic.synthesis.language.MOST_OBJECTS", most)
+        assert ("with property of cars" in families(language(*concepts, slots=slots).families)) is kept
+    for few, terms in ((1, 1), (0, 0)):
+        monkeypatch.setattr("assay.models.symbolic.synthesis.language.FEW", few)
+        assert len(language(*concepts, slots=slots).terms) == terms
