@@ -269,7 +269,8 @@ def test_a_mirror_reflects_and_a_rough_one_around_it():
         np.mean([brdf.sample_ggx(*n, *v, alpha, s, t) for s in step for t in step], axis=0) for alpha in (0.05, 0.4)
     ]
     assert means[0] @ unit(*mirrored) > 0.97 > np.linalg.norm(means[1]) and means[1] @ mirrored > 0.5
-    assert brdf.sample_ggx(*n, *unit(1, 0, 0.01), 0.9, 0.5, 0.99)[2] >= 0.0099
+    grazing = [brdf.sample_ggx(*n, *unit(1, 0, 0.01), 0.9, s, t)[2] for s in step for t in step]
+    assert min(grazing) == pytest.approx(0.01)
 
 
 def test_the_lobe_is_that_of_trowbridge_and_reitz():
@@ -300,6 +301,7 @@ def test_a_reflected_ray_rises_from_its_facet():
     low = np.array(brdf.turn_outwards(*facet, *unit(1, 0, -0.5)))
     assert np.linalg.norm(low) == pytest.approx(1) and low[2] == pytest.approx(0.02, rel=0.3) and low[0] > 0
     assert brdf.turn_outwards(0.0, 0.0, 1.0, 1.0, 0.0, 0.02) == (1.0, 0.0, 0.02)
+    assert brdf.turn_outwards(0.0, 0.0, 1.0, 1.0, 0.0, 0.01)[2] == pytest.approx(0.02, rel=1e-3)
 
 
 def lit(*lights):
@@ -384,6 +386,7 @@ def test_texels_are_mixed_with_their_neighbours_and_go_round():
     assert red(1 / 8, 0.75) == 1.0 and red(5 / 8, 0.25) == 1.0 and red(3 / 8, 0.75) == 0.0
     assert red(2 / 8, 0.75) == pytest.approx(0.5) and red(0.0, 0.75) == pytest.approx(0.5)  # half of the last column
     assert red(1 / 8, 0.5) == pytest.approx(0.5) and red(1 / 8, 1.0) == pytest.approx(0.5)
+    assert red(15 / 16, 0.75) == pytest.approx(0.25) and red(1 / 8, 1 / 16) == pytest.approx(0.375)
     assert red(2 / 8, 0.625) == pytest.approx(0.5 * 0.75) and red(1 + 1 / 8, -0.25) == 1.0
     assert textures.sample_texel(world, 0, 0, 7 / 8, 0.25)[1] == 1.0
     assert textures.sample_texel(world, 0, 2, 0.3, 0.4) == pytest.approx((2 / 8, 1 / 8, 0))
@@ -418,6 +421,12 @@ def test_a_pixel_takes_the_mean_of_what_it_covers():
     along = colour((4.0, 0.0), (0.0, 0.1))  # a whole row of four texels: one of them is red
     assert along == pytest.approx((0.25, 0, 0), abs=0.02) == colour((0.0, 0.1), (4.0, 0.0))
     assert colour((4.0, 0.0), (0.0, 0.1), y=2.5) == pytest.approx((0.25, 0.25, 0), abs=0.02)
+    s, t = textures.texture_place(world, 0, 1.7, 3.2, 0.0)
+    for across, taps, level in ((10.0, 8, 0.0), (2.5, 2, np.log2(1.3))):  # many samples need no blend of two levels
+        samples = [
+            textures.sample_level(world, 0, level, s + across / 4 * ((k + 0.5) / taps - 0.5), t) for k in range(taps)
+        ]
+        assert colour((across, 0.0), (0.0, 1.3), 1.7, 3.2) == pytest.approx(tuple(np.mean(samples, axis=0)))
 
 
 # -- shadows and neighbours --------------------------------------------------------------------------------------------
@@ -437,6 +446,8 @@ def test_a_ball_blocks_a_shaft_where_it_touches_it():
         and blocks(0, 0, 10.9, 1.0)
         and not blocks(0, 0, 11.1, 1.0)
     )
+    assert blocks(0, 0, -1.9, 1.0, r=1.0) and not blocks(0, 0, -2.1, 1.0, r=1.0)
+    assert blocks(0, 0, 11.9, 1.0, lr=1.0) and not blocks(0, 0, 12.1, 1.0, lr=1.0)
     assert blocks(1.9, 0, 5, 1.0, r=1.0, lr=1.0) and not blocks(2.1, 0, 5, 1.0, r=1.0, lr=1.0)
     assert blocks(2.4, 0, 9.0, 0.5, lr=2.0) and not blocks(2.4, 0, 1.0, 0.5, lr=2.0)  # wider towards the lamp
 
@@ -558,6 +569,8 @@ def test_highlights_widen_on_mirrors_only_where_normals_turn():
     spread = 0.3**2 + 0.1**2
     assert gbuffer.pixel_alpha(world, held, 0, 0) == pytest.approx(np.sqrt(1e-4 + spread / 6))
     assert gbuffer.pixel_alpha(world, held, 1, 0) == pytest.approx(np.sqrt(1e-4 + 0.3**2 / 6))  # only to its left
+    held.normal[0, 1] = (0, 2, 1)
+    assert gbuffer.pixel_alpha(world, held, 0, 0) == pytest.approx(np.sqrt(1e-4 + 0.04))  # never much wider
     rows[0, 38] = 0.2
     assert gbuffer.pixel_alpha(world, held, 0, 0) == pytest.approx(0.04)
 
@@ -619,6 +632,13 @@ def test_an_edge_borrows_the_light_of_the_nearest_pixel_of_its_surface():
     assert lender(2.5, 0.5, thing=1) == (2, 0) and lender(0.5, 0.5, thing=1) == (-1, -1)
     assert lender(0.5, 1.4) == (0, 0) and lender(0.6, 1.5) == (1, 1)  # the wall below looks another way
     assert lender(0.6, 0.5, z=1.19) == (0, 0) and lender(0.6, 0.5, z=1.21) == (-1, -1)
+    held.normal[0, 0] = unit(0, 0.6, 1)  # a pixel that looks another way counts as farther away
+    assert lender(0.9, 0.5) == (1, 0) and lender(0.2, 0.5) == (0, 0)
+    rows[0, 37:39] = 1.0, 0.1
+    held.normal[0, :2] = held.normal[1] = (1, 0, 0)
+    assert lender(0.6, 0.5) == (0, 0)  # on a mirror any will do
+    rows[0, 38] = 0.2
+    assert lender(0.6, 0.5) == (-1, -1)
 
 
 # -- whole pixels ------------------------------------------------------------------------------------------------------
@@ -655,6 +675,20 @@ def test_light_of_a_pixel_adds_lamps_by_their_free_share_and_colour():
     lamp = 10 / (np.pi * 0.01) * 0.01 / 16 * np.array([1, 0.5, 0.2]) / np.pi
     assert diffuse[0, 1] == pytest.approx(sun) and diffuse[0, 0] == pytest.approx(sun + 0.5 * lamp, rel=1e-3)
     assert (specular[0, 0] > specular[0, 1]).all() and (specular > 0).all()
+    for metal in (0.0, 1.0):
+        world.solid.rows[0, 37] = metal
+        specular[:] = 0
+        direct_lighting.add_direct_light(world, held, np.array([[[0.0, 0.0]], [[1.0, 1.0]]]), diffuse, specular)
+        view = unit(0, -3, 3)
+        cell = (world, 1, 0.0, 0.0, 1, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, *view, 0.36, view[2], 0.2)
+        _, full, rim = direct_lighting.light_cell(*cell)
+        base = 0.04 + (held.colour[0, 0] - 0.04) * metal
+        a, b = brdf.environment_brdf(0.6, view[2])
+        again = 1 + base * (1 / (a + b) - 1)
+        assert specular[0, 0] == pytest.approx(np.array([0.2, 0.4, 0.6]) * (base * full + rim) * again)
+    world.solid.rows[0, 37] = 0.0
+    specular[:] = 0
+    direct_lighting.add_direct_light(world, held, np.array([[[0.0, 0.0]], [[1.0, 1.0]]]), diffuse, specular)
     ratio = specular[0, 1] / np.array([0.1, 0.2, 0.3])
     assert ratio == pytest.approx(np.full(3, ratio[0]))  # what is no metal reflects all colours alike
 
@@ -754,6 +788,10 @@ def test_cells_of_light_are_spread_over_their_plane():
     held.normal[3] = (1, 0, 0)
     indirect_lighting.interpolate_cells(world, held, cells, 4, out, left)
     assert left.tolist() == [[0] * 8] * 3 + [[1] * 6 + [0] * 2]
+    wide = points([[0] * 10], [(0, 0, 1)] * 10, [(x, 0, 0) for x in range(10)])
+    alone, lacking = np.zeros((1, 10, 3)), np.zeros((1, 10), np.uint8)
+    indirect_lighting.interpolate_cells(world, wide, np.array([[[1.0, 2, 3]]]), 4, alone, lacking)
+    assert lacking.tolist() == [[0] * 9 + [1]] and alone[0, 8].tolist() == [1, 2, 3]  # the last is too far away
     held.owner[:, 6:] = 0
     indirect_lighting.smooth_cells(world, held, middles, cells, 4, calm)
     assert calm == pytest.approx(np.array([[[3.0, 4, 5], [3.0, 4, 5]]]))
@@ -785,6 +823,12 @@ def test_points_are_lifted_to_the_round_surface_that_their_normals_mean():
     smooth = unit(*(0.5 * normals[0] + u * normals[1] + v * normals[2]))
     assert gbuffer.smooth_normal(world, 0, 0, u, v) == pytest.approx(tuple(smooth))
     assert gbuffer.flat_normal(world, 0, 0) == pytest.approx((0, 0, 1))
+    off = 1e-4 * np.abs(point - world.frame[:3]).sum() + 1e-6
+    outside, inside = (gbuffer.facing_normal(world, 0, 0, *point, 0.0, 0.0, z) for z in (-1.0, 1.0))
+    assert outside == pytest.approx((*smooth, *(lifted + np.array([0, 0, off])))) and inside[:3] == pytest.approx(
+        tuple(-smooth)
+    )
+    assert inside[3:] == pytest.approx(tuple(point - [0, 0, off]))  # what is seen from within is not lifted
 
 
 def test_occluders_of_a_tile_and_of_a_pixel():
@@ -799,6 +843,8 @@ def test_occluders_of_a_tile_and_of_a_pixel():
     assert shadows.pixel_occluders(world, held, 0, 1, 0, found, 2, kept) == -1
     held.owner[0, 2] = 0  # a convex thing does not shade itself
     assert shadows.pixel_occluders(world, held, 0, 2, 0, found, 2, kept) == 1 and kept[0] == 2
+    world.solid.kind[0, 6] = 0
+    assert shadows.pixel_occluders(world, held, 0, 2, 0, found, 2, kept) == 2
     held.owner[:] = -1
     assert shadows.tile_occluders(world, held, 0, 0, 0, found) == 0
     kept[:2] = 0, 2

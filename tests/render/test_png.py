@@ -1,6 +1,8 @@
 """PNG files hold the pixels that went in, as any reader sees them."""
 
 import io
+import struct
+import zlib
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ from PIL import Image
 from assay.data.dataset import decode
 from assay.errors import DataError
 from assay.render.picture import Box, Layout
-from assay.render.png import decode_png, encode_png
+from assay.render.png import END, SIGNATURE, _chunk, decode_png, encode_png, packed_pixels
 from assay.seeds import rng_for
 
 
@@ -84,3 +86,59 @@ def test_layout_is_read_back_and_cuts() -> None:
     layout = Layout(56, 28, 1, {"a": Box(0, 0, 28, 28), "b": Box(28, 0, 56, 28)})
     assert Layout.from_dict(layout.to_dict()) == layout
     assert (layout.regions["b"].crop(np.arange(56)[None, :].repeat(28, 0)) == np.arange(28, 56)).all()
+
+
+def chunked(header: bytes, rows: bytes, *more: bytes, packed: bytes | None = None) -> bytes:
+    """Return a file of a header, rows, and other chunks between these and the end."""
+    pixels = zlib.compress(rows) if packed is None else packed
+    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + b"".join(more) + END
+
+
+PLAIN = struct.pack(">IIBBBBB", 3, 2, 8, 0, 0, 0, 0)
+ROWS = bytes([0, 1, 2, 3, 0, 4, 5, 6])
+
+
+def test_a_file_by_hand_is_read() -> None:
+    assert decode_png(chunked(PLAIN, ROWS))[:, :, 0].tolist() == [[1, 2, 3], [4, 5, 6]]
+    colour = struct.pack(">IIBBBBB", 1, 2, 8, 2, 0, 0, 0)
+    assert decode_png(chunked(colour, ROWS)).tolist() == [[[1, 2, 3]], [[4, 5, 6]]]
+    head, rows = packed_pixels(chunked(PLAIN, ROWS))
+    assert head == PLAIN and zlib.decompress(rows) == ROWS
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(chunked(struct.pack(">IIBBBBB", 3, 2, *rest), ROWS) for rest in (
+            (4, 0, 0, 0, 0), (16, 0, 0, 0, 0), (8, 3, 0, 0, 0), (8, 6, 0, 0, 0), (8, 4, 0, 0, 0),
+            (8, 0, 1, 0, 0), (8, 0, 0, 1, 0), (8, 0, 0, 0, 1),
+        )),
+        chunked(PLAIN, bytes([1]) + ROWS[1:]),
+        chunked(PLAIN, ROWS[:4] + bytes([2]) + ROWS[5:]),
+        chunked(PLAIN, ROWS[:-1]),
+        chunked(PLAIN, ROWS + b"\0"),
+        chunked(PLAIN, ROWS, packed=b"no zlib at all"),
+        chunked(PLAIN, ROWS, _chunk(b"tEXt", b"a\0b")),
+        chunked(PLAIN, ROWS, _chunk(b"IDAT", b"")),
+        chunked(PLAIN, ROWS) + b"\0",
+        chunked(PLAIN, ROWS)[: -len(END)],
+        chunked(PLAIN, ROWS).replace(b"IDAT", b"iDAT"),
+        b"\0" + chunked(PLAIN, ROWS)[1:],
+    ],
+)  # fmt: skip
+def test_any_other_header_filter_or_chunk_is_for_another_reader(data: bytes) -> None:
+    assert decode_png(data) is None
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 1), (3, 2, 3)])
+def test_written_chunks_are_those_of_the_standard(shape: tuple[int, ...]) -> None:
+    image = np.arange(np.prod(shape), dtype=np.uint8).reshape(shape) + 7
+    data = encode_png(image)
+    assert data[16:33] == struct.pack(">IIBBBBB", shape[1], shape[0], 8, 2 if shape[-1] == 3 and len(shape) == 3 else 0, 0, 0, 0) + struct.pack(">I", zlib.crc32(data[12:29]))  # fmt: skip
+    length = struct.unpack(">I", data[33:37])[0]
+    assert struct.unpack(">I", data[41 + length : 45 + length])[0] == zlib.crc32(data[37 : 41 + length])
+    wide = np.arange(6, dtype=np.uint16).reshape(2, 3) * 1000
+    found = encode_png(wide)
+    assert found[24:26] == bytes([16, 0])
+    rows = zlib.decompress(found[41 : 41 + struct.unpack(">I", found[33:37])[0]])
+    assert rows == b"\0" + wide[0].astype(">u2").tobytes() + b"\0" + wide[1].astype(">u2").tobytes()

@@ -65,3 +65,26 @@ def test_a_triangle_is_hit_inside_of_its_three_sides_only():
     inside = (x[None] > -1) & (z[:, None] > -1) & (x[None] + z[:, None] < 0)
     clear = np.abs(x[None] + z[:, None]) > 1e-6  # not on the slanted side itself
     assert ((seen.things == 1) == inside)[clear].all() and inside.sum() > 200
+
+
+def test_materials_name_their_own_texture_and_small_scenes_have_some_ground():
+    other = Texture(np.ones((1, 2, 3), dtype=np.uint8), (5.0, 6.0), (7.0, 8.0))
+    materials = (Material(texture=PAPER), Material((0.1, 0.2, 0.3), 0.4, 0.5, 0.6), Material(texture=other))
+    instances = tuple(Instance(SQUARE, material, np.eye(4)) for material in materials)
+    camera = Camera((0, -0.1, 0), (0, 0, 0), 60.0, up=(1, 0, 0), projection="fisheye")
+    small = Scene(4, 3, camera, instances, (), ground=Ground(Material(texture=PAPER), 0.5))
+    facts, arrays = describe_scene(small, 1)
+    assert [material["texture"] for material in facts["materials"]] == [0, None, 1, 0] and facts["textures"] == 2
+    assert facts["materials"][2]["corner"] == (5.0, 6.0) and arrays["texture1"].shape == (1, 2, 3)
+    plain = {key: facts["materials"][1][key] for key in ("color", "metallic", "roughness", "emission")}
+    assert plain == {"color": (0.1, 0.2, 0.3), "metallic": 0.4, "roughness": 0.5, "emission": 0.6}
+    assert facts["ground"] == {"material": 3, "z": 0.5, "near": 1.0}
+    frame = np.array(facts["camera"]["matrix"])
+    assert frame[:3, 1] == pytest.approx([1, 0, 0]) and facts["camera"]["projection"] == "fisheye"
+    assert frame[:3, 3].tolist() == [0, -0.1, 0]
+    bare = describe_scene(Scene(4, 3, camera, (), ()), 1)
+    assert bare[0]["ground"] is None and bare[0]["materials"] == [] and bare[1]["matrices"].shape == (0, 4, 4)
+    far = Scene(4, 3, camera, (Instance(CUBE, Material(), pose([0, 0, -9])),), (), ground=Ground(Material()))
+    assert describe_scene(far, 1)[0]["ground"]["near"] == 36.0
+    sky = describe_scene(scene(), 1)[0]["sky"]
+    assert sky == {"zenith": (0.05,) * 3, "horizon": (0.05,) * 3, "below": (0.05,) * 3}
