@@ -1,5 +1,6 @@
 """Runs that are less alike than usual: several datasets, unequal counts, silent concepts, large pictures, odd numbers."""
 
+import base64
 import io
 import json
 from dataclasses import replace
@@ -19,7 +20,8 @@ from assay.reporting.curves import coverage_of, label_reliability
 from assay.reporting.plot import Bars, Chart, ConfusionMap, PlottedValue, _Sheet
 from assay.reporting.table import Table
 from assay.runs.folder import RunFolder
-from tests.reporting.test_comparison import KNOWLEDGE, NAN, drawn, evidence, reading, run, score, state, ticks
+from tests.reporting.test_comparison import KNOWLEDGE, NAN, drawn, evidence, example, reading, run, score, state, ticks
+from tests.reporting.test_discovery import Data, png
 from tests.reporting.test_interventions import DATASET, TRUTH, output, result
 
 __all__ = ["drawn"]
@@ -306,3 +308,33 @@ def test_bars_without_any_number_are_left_out():
 def test_cards_of_units_with_gaps():
     card = discovery.UnitCard(0, "", "v", True, 1, 0.5, 0.5, (1, 2, 3), (True, None, False))
     assert card.right == 1
+
+
+def test_a_label_of_three_values_is_right_where_the_likeliest_is():
+    soft = np.array([[0.5, 0.3, 0.2], [0.1, 0.2, 0.7], [0.25, 0.35, 0.4]])
+    base = evidence([1, 2, 0], [0, 2, 2], [[0, 0]] * 3, [[0, 0]] * 3)
+    line = label_reliability(replace(base, label_probabilities=(soft,)))
+    assert line.x == pytest.approx([0.4, 0.5, 0.7]) and line.y == [0.0, 0.0, 1.0]
+
+
+def test_pictures_are_shown_only_where_all_rows_are_there():
+    cards = [discovery.UnitCard(0, "", "v", True, 1, 0.5, 0.5, rows, (True, True)) for rows in ((100, 101), (100, 999))]
+    assert discovery.with_pictures(cards, Data()) == tuple(cards)
+    (shown,) = discovery.with_pictures(cards[:1], Data())
+    assert len(shown.pictures) == 2
+
+
+@pytest.mark.parametrize(
+    ("size", "same"), [((30, 20), True), ((128, 128), True), ((129, 20), False), ((20, 129), False)]
+)
+def test_pictures_that_are_small_enough_stay_as_they_are(size, same):
+    file = png(*size, level=9)
+    address = discovery._address(file)
+    assert (base64.b64decode(address.removeprefix("data:image/png;base64,")) == file) is same
+
+
+def test_what_is_false_or_nothing_can_be_read_right():
+    right = example({"a": False, "n": 0, "t": ""}, {"a": False, "n": 0, "t": ""})
+    assert right.misread == {} and not right.is_right_by_wrong_concepts
+    wrong = example({"a": False, "n": 0}, {"a": True, "n": 0}, focus=("n",))
+    assert wrong.misread == {"a": (False, True)} and wrong.changes == "a False→True"
