@@ -194,6 +194,20 @@ def test_the_area_is_under_points_in_their_order_whatever_order_they_come_in():
     assert area_under({"accuracy_k0": 0.25, "accuracy_max": 0.75}, 3) == pytest.approx(0.5)
 
 
+def test_only_splits_out_of_distribution_count_as_such():
+    names = ("label_f1", "concept_f1", "collapse", "rule_consistency", "label_ece", "concept_ece", "near_accuracy")
+    test = {name: 0.1 + place / 10 for place, name in enumerate(names)}
+    others = {
+        "no_ood": {"label_f1": 0.9},
+        "ood_2": {"label_f1": 0.25},
+        "ood": {"label_f1": 0.75},
+        "valid": {"label_f1": 0.1},
+    }
+    found = judging._measures({**others, "test": test}, None)
+    assert found["ood"] == 0.5 and found["boundary"] == test["near_accuracy"] and math.isnan(found["follows"])
+    assert {name: found[name] for name in names[:-1]} == {name: test[name] for name in names[:-1]}
+
+
 def test_what_was_not_said_is_not_misread():
     space = ConceptSpace(tuple(Concept(name, (4, 5, 6)) for name in "abcd"))
     knowledge = Knowledge.of(space, {"y": "a > b", "n": "c"})
