@@ -747,3 +747,55 @@ def test_predictors_of_several_labels_and_encoders() -> None:
     sums = [knowledge.label("sum").values[code] for code in read.labels["sum"].codes]
     assert sums == [x + y for x, y in zip(a, c, strict=True)]
     assert (read.fingerprint, read.split, read.index.tolist()) == ("f", "test", [4, 2, 9, 1])
+
+
+def test_maps_of_pictures_in_colour_have_no_colours() -> None:
+    thing = (ObjectBox("x", Box(0, 0, 24, 12)), ObjectBox("y", Box(1, 1, 2, 2)))
+    layout = Layout(24, 12, 3, {})
+    image, flat = np.zeros((12, 24, 3), dtype=np.uint8), np.zeros((12, 24), dtype=np.uint8)
+    task_laws._task_things(Picture(image, thing, flat + 2, depth=flat, parts=flat + 1), layout)
+    for wrong in (Picture(image, thing, image), Picture(image, thing, parts=image), Picture(image, depth=image)):
+        with pytest.raises(CheckFailed, match="do not fit the picture"):
+            task_laws._task_things(wrong, layout)
+    with pytest.raises(CheckFailed, match="an instance or a part has no name"):
+        task_laws._task_things(Picture(image, thing, flat + 3), layout)
+
+
+def test_worlds_counted_under_another_label_and_labels_of_any_place_are_noticed() -> None:
+    knowledge = Knowledge.of(bits([*"abc"]), {"y": "a and b or c", "z": "a"})
+    diagram = knowledge.diagram
+    counts = dict(zip(diagram.counts, [*diagram.counts.values()][::-1], strict=True))
+    assert list(counts.values()) != list(diagram.counts.values())
+    swapped = SimpleNamespace(outcome_of=diagram.outcome_of, outcomes=diagram.outcomes, counts=counts)
+    other: Any = SimpleNamespace(
+        space=knowledge.space, diagram=swapped, labels=knowledge.labels, labels_of=knowledge.labels_of
+    )
+    with pytest.raises(CheckFailed, match="the diagram counts"):
+        task_laws._task_counts(SimpleNamespace(knowledge=other))  # type: ignore[arg-type]
+    swapped.counts = diagram.counts
+    other.labels_of = lambda codes: knowledge.labels_of(codes) ^ np.array([0, 1])
+    with pytest.raises(CheckFailed, match="label 'z': numpy and diagram disagree"):
+        task_laws._task_counts(SimpleNamespace(knowledge=other))  # type: ignore[arg-type]
+
+
+def test_a_change_that_is_not_made_is_noticed_whatever_world_comes_back() -> None:
+    class Copying(TwoSquares):
+        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
+            return world.do(right=(int(world["right"]) + 1) % 3)
+
+    with pytest.raises(CheckFailed, match="a change of 'left' to . was not made"):
+        task_laws._task_counterfactual(task_laws._Trial(Copying()))
+
+
+def test_a_model_that_says_concepts_in_secret_is_noticed(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
+    class Chatty(Fake):
+        can_intervene = True
+
+        def predict(self, data: Any, interventions: Any = None) -> Predictions:
+            self.has_concepts = True
+            said = super().predict(data, interventions)
+            self.has_concepts = False
+            return said
+
+    faults = tried(monkeypatch, squares, *[Chatty() for _ in range(3)])
+    assert faults == {"concepts as declared": "has_concepts does not say what predict does"}

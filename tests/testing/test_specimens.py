@@ -623,3 +623,113 @@ def test_a_concept_that_varies_too_little_is_left_alone(frequent: int, room: boo
     ):
         for name in names:
             assert (SPECIMENS[name][1](shaped(worlds, {"y": "a == 1"}), rng_for(0, name)) is not None) is room
+
+
+# the same draws, one by one
+
+
+def said(predictor: Planted) -> dict[str, list[list[int]]]:
+    return {split: evidence.predicted_concepts.tolist() for split, evidence in predictor.evidence.items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "share"),
+    [("nearly right", 0.002), ("noise 12 %", 0.12), ("noise 30 %", 0.3), ("overconfident", 0.2), ("bypass", 0.3)],
+)
+def test_every_concept_is_misread_in_just_this_share(name: str, share: float) -> None:
+    rng = rng_for(1, name)
+    expected = {split: zoo.misread(STRICT, worlds, share, rng).tolist() for split, worlds in STRICT.splits.items()}
+    assert said(planted(name, STRICT)) == expected
+
+
+@pytest.mark.parametrize(("name", "share"), [("one noisy concept", 0.2), ("one concept by chance", 0.45)])
+def test_one_concept_is_misread_in_just_this_share(name: str, share: float) -> None:
+    rng = rng_for(1, name)
+    column = [0, 1, 2][int(rng.integers(3))]
+    expected = {s: zoo.misread(STRICT, w, share, rng, [column]).tolist() for s, w in STRICT.splits.items()}
+    assert said(planted(name, STRICT)) == expected
+
+
+@pytest.mark.parametrize(("name", "share"), [("mixture 50 %", 0.5), ("mixture 30 %", 0.3)])
+def test_mixtures_are_drawn_row_by_row(name: str, share: float) -> None:
+    rng = rng_for(1, name)
+    read = zoo.draw_shortcut(LOOSE, rng)
+    assert read is not None
+    expected = {}
+    for split, worlds in LOOSE.splits.items():
+        rows = rng.random(len(worlds)) < share
+        expected[split] = [
+            (read(world[None])[0] if row else world).tolist() for row, world in zip(rows, worlds, strict=True)
+        ]
+    assert said(planted(name, LOOSE)) == expected
+
+
+def test_labels_are_drawn_row_by_row() -> None:
+    for name, share in (("random labels", 0.2), ("shortcut with noisy labels", 0.03)):
+        home, rng = (STRICT, rng_for(1, name)) if share == 0.2 else (LOOSE, rng_for(1, name))
+        read = (lambda worlds: worlds) if home is STRICT else zoo.draw_shortcut(LOOSE, rng)
+        assert read is not None
+        predictor = planted(name, home)
+        for split, worlds in home.splits.items():
+            rows = rng.random(len(worlds)) < share
+            labels = specimens._other_labels(home, home.knowledge.labels_of(read(worlds)), rows, rng)
+            assert predictor.evidence[split].predicted_labels.tolist() == labels.tolist()
+            assert predictor.evidence[split].predicted_concepts.tolist() == read(worlds).tolist()
+
+
+def test_silence_and_slips_are_drawn_row_by_row() -> None:
+    rng = rng_for(1, "sometimes silent")
+    column = int(rng.permutation([0, 1, 2])[0])
+    expected = {}
+    for split, worlds in STRICT.splits.items():
+        silent = worlds.copy()
+        silent[rng.random(len(worlds)) < 0.3, column] = -1
+        expected[split] = silent.tolist()
+    assert said(planted("sometimes silent", STRICT)) == expected
+    rng = rng_for(1, "one value missed")
+    column = [0, 1, 2][int(rng.integers(3))]
+    first, second = np.argsort(np.bincount(STRICT.splits["test"][:, column]))[::-1][:2]
+    expected = {}
+    for split, worlds in STRICT.splits.items():
+        missed = (worlds[:, column] == second) & (rng.random(len(worlds)) < 0.4)
+        read = worlds.copy()
+        read[missed, column] = first
+        expected[split] = read.tolist()
+    assert said(planted("one value missed", STRICT)) == expected
+
+
+def test_memory_and_blindness_are_drawn_row_by_row() -> None:
+    home = home_of({"y": "a + b >= 3", "z": "c == 1 or a == 0"}, training=60)
+    for name in ("memorised head", "memorised black box"):
+        rng, evidence = rng_for(1, name), planted(name, home).evidence
+        for split, worlds in home.splits.items():
+            guess = ~zoo.rows_in_training(home, split) & (rng.random(len(worlds)) < 0.5)
+            labels = specimens._other_labels(home, home.knowledge.labels_of(worlds), guess, rng)
+            assert evidence[split].predicted_labels.tolist() == labels.tolist()
+    for name in ("blind at the boundary", "black box, blind at the boundary"):
+        rng, evidence = rng_for(1, name), planted(name, STRICT).evidence
+        for split, worlds in STRICT.splits.items():
+            near = zoo.answers(STRICT, split, worlds).sides[0].in_types.any(axis=1)
+            labels = STRICT.knowledge.labels_of(worlds)
+            changed = specimens._other_labels(STRICT, labels, near & (rng.random(len(worlds)) < 0.6), rng)
+            assert evidence[split].predicted_labels[:, 0].tolist() == changed[:, 0].tolist()
+            assert evidence[split].predicted_labels[:, 1].tolist() == labels[:, 1].tolist()  # nothing is far from it
+
+
+def test_confidence_is_drawn_column_by_column() -> None:
+    rng, evidence = rng_for(1, "honest"), planted("honest", STRICT).evidence
+    for split, worlds in STRICT.splits.items():
+        sure = [rng.uniform(0.9, 1.0, len(worlds)) for _ in range(5)]
+        for place, own in enumerate(sure):
+            found = evidence[split].concept_probabilities[place]
+            assert found is not None
+            np.testing.assert_allclose(found, zoo.certain(worlds[:, place], SPACE.sizes[place], own))
+    rng, evidence = rng_for(1, "soft leakage"), planted("soft leakage", STRICT).evidence
+    column = [0, 1, 2][int(rng.integers(3))]
+    for split, worlds in STRICT.splits.items():
+        sure = [rng.uniform(0.95, 1.0, len(worlds)) for _ in range(5)]
+        sure[column] = 0.7 + 0.2 * STRICT.knowledge.labels_of(worlds)[:, 0] + rng.uniform(0, 0.1, len(worlds))
+        for place, own in enumerate(sure):
+            found = evidence[split].concept_probabilities[place]
+            assert found is not None
+            np.testing.assert_allclose(found, zoo.certain(worlds[:, place], SPACE.sizes[place], own))

@@ -82,6 +82,7 @@ def test_misreadings_are_of_other_values_drawn_evenly() -> None:
     some = zoo.misread(HOME, worlds, 1.0, rng_for(0, "misread"), [3])
     assert (some[:, :3] == worlds[:, :3]).all() and not some[:, 3].any()
     assert (worlds == [1, 2, 0, 1]).all()
+    assert (zoo.misread(HOME, worlds, 1.0, rng_for(0, "misread"), []) == worlds).all()
 
 
 def test_a_reading_is_visible_where_enough_is_wrong() -> None:
