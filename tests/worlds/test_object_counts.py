@@ -241,3 +241,19 @@ def test_a_share_depends_on_every_concept_and_not_on_the_split() -> None:
         assert (first._share(other) != shares).all()
     assert (RejectionSource(knowledge, Split("a", 1), 1, "p", 4)._share(codes) != shares).all()
     assert first._share(codes[:, ::-1].copy()).tolist() != shares.tolist()
+
+
+def test_labels_that_are_drawn_once_only_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(object_counts, "PROBE", 30)
+    knowledge, lonely = mixed(RULES), 0
+    for seed in range(25):
+        try:
+            source = RejectionSource(knowledge, Split("train", 1, where=parse("o1.n != 2")), seed, "p", 3)
+        except KnowledgeError:
+            continue
+        drawn = source._draw(np.zeros(1, dtype=np.int64), 0, 30, "kinds")[0]
+        inside = drawn[drawn[:, 1] != 1]
+        found = Counter(map(tuple, knowledge.labels_of(inside).tolist()))
+        assert source.kinds == sorted(kind for kind, count in found.items() if count > 1)
+        lonely += 1 in found.values()
+    assert lonely > 1
