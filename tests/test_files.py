@@ -192,3 +192,13 @@ def test_sizes_in_words() -> None:
         1_000_000_000: "1.0 GB", 43_210_000_000: "43.2 GB", 1_000_000_000_000: "1.0 TB", 5e15: "5000.0 TB",
     }  # fmt: skip
     assert {count: files.size_in_words(count) for count in sizes} == sizes
+
+
+def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(folder: Path) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    monkeypatch.setattr(Path, "iterdir", refuse)
+    with pytest.raises(DataError, match=f"^cannot use folder '{tmp_path}': Permission denied$"):
+        files.require_empty(tmp_path)
+    files.require_empty(tmp_path / "none")
