@@ -195,7 +195,8 @@ def features_of(formula: Formula, space: ConceptSpace) -> tuple[Feature, ...]:
             order[names[0]] = None
         elif names:
             relation = _relation(atom, space)
-            relations.setdefault(relation.formulas[0], relation)
+            known = relations.get(relation.formulas[0], relation)
+            relations[relation.formulas[0]] = max(known, relation, key=lambda one: one.size)  # truths that are ordered
             order[relation.formulas[0]] = None
     return tuple(_grouped(key, single[key], space) if isinstance(key, str) else relations[key] for key in order)
 

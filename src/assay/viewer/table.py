@@ -184,5 +184,5 @@ def _open(path: Path) -> pq.ParquetFile:
 def _read(path: Path, columns: list[str] | None) -> pa.Table:
     try:
         return _open(path).read(columns=columns, use_threads=False)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise DataError(f"{path.name} cannot be read: {str(error).splitlines()[0]}") from None

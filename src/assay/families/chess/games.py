@@ -8,6 +8,7 @@ import bz2
 import gzip
 import hashlib
 import io
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -219,7 +220,7 @@ def read_games(path: str, most: int) -> RecordedGames:
         while len(games) < most:
             try:
                 rows = chess.pgn.read_game(text, Visitor=_Reader)
-            except (OSError, EOFError) as error:
+            except (OSError, EOFError, zlib.error) as error:
                 raise ConfigError(f"pgn {path!r} cannot be read to its end: {error}") from None
             if rows is None:
                 break

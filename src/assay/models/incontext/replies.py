@@ -66,7 +66,7 @@ def read_rule(reply: Reply, form: Form, label: Label, space: ConceptSpace, codes
     except AssayError as error:
         raise NotARule(str(error)) from None
     except (ArithmeticError, ValueError, RecursionError, MemoryError) as error:
-        raise NotARule(f"the {form} cannot be computed: {error or type(error).__name__}") from None
+        raise NotARule(f"the {form} cannot be computed: {str(error) or type(error).__name__}") from None
     return ParsedRule(stated, text, formula)
 
 
