@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.ensemble import ExtraTreesClassifier
 
 from assay.auditing import audit as auditing
 from assay.auditing import audited, colours, noise, nuisance, pictures, reading, regions, symbols
@@ -126,6 +127,12 @@ def test_effects_among_equal_worlds_of_unequal_number():
     hardly[10] = 1 - hardly[10]  # one of 131 labels differs from those of its world: too few to test by
     hardly_all = (np.bincount(worlds)[1] - 1) / np.bincount(worlds)[1] / (131 * np.var(hardly))
     assert (effects_in_equal_worlds(values, hardly, concepts) is None) == (hardly_all <= 0.005)
+    many = np.repeat([0, 1], 500)
+    same = many.copy()
+    same[0] = 1  # 0.4 % of the variance is among equal worlds
+    assert effects_in_equal_worlds(rng.normal(size=(1000, 1)), same, many[:, None]) is None
+    same[1] = 1
+    assert effects_in_equal_worlds(rng.normal(size=(1000, 1)), same, many[:, None]) is not None
 
 
 def test_suspects_by_the_best_statistic_and_the_strongest_concept():
@@ -442,6 +449,10 @@ def test_rare_values_of_labels_of_two_values_only():
     labels[:, 1] = 2
     both = symbols.classes(data(part("train", 1000, labels=labels), part("test", 9)))
     assert both.status == "fail" and "train: 's' is always 2" in both.text
+    quota = symbols.classes(
+        data(part("train", 1000, labels=labels, by_quota=True))
+    )  # unbalanced by design, and one class
+    assert quota.status == "fail" and quota.text.endswith(": train: 's' is always 2")
 
 
 def test_equal_worlds_are_judged_by_label_and_split():
@@ -577,7 +588,7 @@ def test_leaks_of_each_kind_decide_in_turn(monkeypatch):
         False,
         True,
     ]
-    assert found.numbers["balanced_accuracy"] == {"y": 0.56, "s": 0.9}
+    assert found.numbers["balanced_accuracy"] == {"y": 0.56, "s": 0.9} and found.text.count(" is predicted with ") == 2
     assert probe([leak("y", 0.51)], [leak("s", 0.7)]).status == "note"
     assert probe([leak("y", 0.51)], [leak("s", 0.79)]).status == "note"
     assert probe([leak("y", 0.51)], [leak("s", 0.81)]).status == "fail"
@@ -837,3 +848,89 @@ def test_parts_of_pictures_are_found_in_either_split():
     rows = [[PictureRow(split, row) for row in range(len(split.pictures))] for split in splits]
     assert [(copy.row, copy.how) for copy in near_copies(*rows)] == [(0, "cropped"), (1, "cropped")]
     assert near_copies(rows[0][:2], rows[1][2:]) == []
+
+
+def test_a_picture_that_is_its_own_mirror_image_is_shown_as_it_is():
+    half = np.kron(rng_for(0, "half").random((6, 4)), np.ones((8, 8))) * 200 + 20
+    image = np.concatenate([half, half[:, ::-1]], axis=1)[:, :, None].astype(np.uint8)
+    splits = [part(name, 1, pictures=[encode_png(image)]) for name in ("train", "test")]
+    rows = [[PictureRow(split, 0)] for split in splits]
+    assert [(copy.row, copy.how) for copy in near_copies(*rows)] == [(0, "as it is")]
+
+
+def test_models_learn_from_the_first_rows_and_are_asked_about_all(monkeypatch):
+    monkeypatch.setattr(nuisance, "MOST_ROWS", 150)
+    seen = []
+
+    def forest(inputs, labels, queries):
+        seen.append((inputs.tolist(), labels.tolist(), queries.tolist()))
+        return nuisance.Guess(np.zeros(len(queries), int), np.array([1.0, 3.0, 2.0, 2.0]))
+
+    monkeypatch.setattr(nuisance, "forest", forest)
+    drawn = [
+        replace(part(name, rows), nuisances={key: rng_for(0, name, key).random(rows) for key in "wxyz"})
+        for name, rows in (("train", 200), ("test", 180))
+    ]
+    found = nuisance.sampled_leaks(data(*drawn), *drawn)
+    columns = [np.stack(list(one.nuisances.values()), axis=1) for one in drawn]
+    for place in (0, 1):
+        assert seen[place] == (columns[0][:150].tolist(), drawn[0].labels[:150, place].tolist(), columns[1].tolist())
+    assert [leak.by for leak in found] == [("x", "y", "z")] * 2  # the three that do most, the first of equals first
+    assert [leak.accuracy for leak in found] == pytest.approx([1 / 2, 1 / 3])
+
+
+def test_values_that_are_rare_count_as_much_as_others():
+    rng = rng_for(0, "rare")
+    codes = (np.arange(300) % 15 == 0).astype(int)
+    inputs = rng.normal(size=(300, 6)) + 1.2 * codes[:, None]
+    rare = codes[1::2] == 1
+    assert (reading._ridge(inputs[::2], codes[::2], inputs[1::2]) == codes[1::2])[rare].mean() >= 0.6
+    trees = ExtraTreesClassifier(60, min_samples_leaf=2, max_features=0.1, random_state=0).fit(inputs[::2], codes[::2])
+    assert reading._forest(inputs[::2], codes[::2], inputs[1::2])[rare].sum() > trees.predict(inputs[1::2])[rare].sum()
+    learned = nuisance.forest(inputs[::2], codes[::2], inputs[1::2])
+    small = ExtraTreesClassifier(60, max_depth=6, min_samples_leaf=5, random_state=0).fit(inputs[::2], codes[::2])
+    assert learned.labels[rare].sum() > small.predict(inputs[1::2])[rare].sum() and learned.importance.shape == (6,)
+    lined = nuisance.line(inputs[::2], codes[::2], inputs[1::2])
+    assert (lined.labels == codes[1::2])[rare].mean() >= 0.6 and lined.importance.shape == (6,)
+
+
+def test_what_is_measured_counts_up_to_four_deviations_and_by_its_square():
+    numbers = np.concatenate([np.linspace(-1, 1, 200), [40.0]])[:, None]
+    codes = (np.abs(numbers[:, 0]) > 0.5).astype(int)
+    codes[-1] = 0  # far away, and no more than four deviations from the middle
+    near = np.array([[-0.9], [-0.1], [0.0], [0.2], [0.95]])
+    spread = np.linspace(-1, 1, 201)[:, None]
+    shape = (np.abs(spread[:, 0]) > 0.5).astype(int)
+    assert nuisance.line(spread, shape, near).labels.tolist() == [1, 0, 0, 0, 1]
+    far = nuisance.line(numbers, codes, np.array([[40.0], [400.0]])).labels
+    assert far[0] == far[1]
+
+
+COLOURED = ConceptSpace((Concept("kind", ("x", "y")), Concept("paint", ("red", "blue")), Concept("size", (1, 2, 3))))
+
+
+def coloured(rows, follows, count=None):
+    """Pictures of one red or blue pixel, as the concept in this column says."""
+    codes = np.stack([np.arange(rows) % 2, np.arange(rows) // 2 % 2, np.arange(rows) // 4 % 3], axis=1)
+    paints = np.array([[[[250, 5, 5]]], [[[5, 5, 250]]]], dtype=np.uint8)
+    files = [encode_png(paint) for paint in paints]
+    pictures_of = [files[code] for code in (codes[:, follows] % 2)[:count].tolist()]
+    one = AuditedSplit("train", codes, codes[:, :1], pictures=pictures_of)
+    return AuditedDataset("toys", COLOURED, {"y": (0, 1)}, {"train": one})
+
+
+def test_colours_are_judged_from_a_hundred_pictures_on():
+    found = colours.colours(coloured(100, 1))
+    assert (found.status, found.text) == ("pass", "pictures show the colours that concepts name")
+    assert colours.colours(coloured(120, 1, 99)).status == NOT_CHECKED
+    found = colours.colours(coloured(100, 0))
+    assert (found.status, found.text) == ("fail", "concepts were exchanged: kind follows the colours that paint names")
+    found = colours.colours(coloured(132, 2))
+    assert found.status == "note" and found.text.endswith("do not clearly follow the colours that paint name")
+    assert colours._hues_of(("red", "x", 3)) == [] and colours._hues_of(("red", "x", "cyan")) == ["red", "cyan"]
+
+
+def test_colours_of_six_hundred_pictures_are_looked_at(monkeypatch):
+    seen = []
+    monkeypatch.setattr(colours, "hue_shares", lambda image, hues: seen.append(hues) or np.array([0.5, 0.5]))
+    assert colours.colours(coloured(650, 1)).status == "note" and len(seen) == 600 and seen[0] == [240, 0]
