@@ -19,11 +19,32 @@ from assay.runs.folder import RunFolder
 from tests.cli.test_edges import KNOWLEDGE, lines
 from tests.samples import needs_task
 
-NAMES = (
-    "audit", "check", "confound", "decode", "diagnose", "discover", "import_data", "intervene", "leakage", "list", "make",
-    "make_settings", "mend", "pairs", "predict", "probe", "report", "run", "saliency", "score", "study", "train", "verdicts",
-)  # fmt: skip
-CLI = {name: import_module(f"assay.cli.{name}") for name in NAMES}
+MODULES = (
+    "assay.cli.audit",
+    "assay.cli.check",
+    "assay.cli.confound",
+    "assay.cli.decode",
+    "assay.cli.diagnose",
+    "assay.cli.discover",
+    "assay.cli.import_data",
+    "assay.cli.intervene",
+    "assay.cli.leakage",
+    "assay.cli.list",
+    "assay.cli.make",
+    "assay.cli.make_settings",
+    "assay.cli.mend",
+    "assay.cli.pairs",
+    "assay.cli.predict",
+    "assay.cli.probe",
+    "assay.cli.report",
+    "assay.cli.run",
+    "assay.cli.saliency",
+    "assay.cli.score",
+    "assay.cli.study",
+    "assay.cli.train",
+    "assay.cli.verdicts",
+)
+CLI = {name.rpartition(".")[2]: import_module(name) for name in MODULES}
 
 
 @pytest.fixture
@@ -184,11 +205,11 @@ def test_a_dataset_is_made_as_asked_and_counted(making, asked, capsys, tmp_path)
     assert told[1] == f"{tmp_path / 'out'}  fingerprint ff"
     asked.clear()
     done[:] = [0, 12, 4]
-    make(task="t", output=tmp_path / "out", seed=0, workers=2, archive="zip", as_json=True)
+    make(task="t", output=tmp_path / "out", seed=0, workers=2, archive="tgz", as_json=True)
     assert asked[0] == ("t", {"seed": 0}) and asked[-1] == ("t", tmp_path / "out", 2, None)
     facts = json.loads(capsys.readouterr().out)
     assert (facts["examples"], facts["made"], facts["splits"]) == (17, 16, {"train": 12, "pairs": 4})
-    assert facts["archive"] == f"{tmp_path / 'out'}.zip" and facts["cpu_seconds"] == 2.0
+    assert facts["archive"] == f"{tmp_path / 'out'}.tgz" and facts["cpu_seconds"] == 2.0
     make(task="t", output=tmp_path / "out")
     assert asked[-1][2] == 3 and capsys.readouterr().err.splitlines()[0].endswith(" s (8 per CPU second)")
 
@@ -841,13 +862,15 @@ def test_errors_are_one_line_with_their_status(error, status, told, monkeypatch,
         raise error
 
     monkeypatch.setattr(main, "app", app)
-    monkeypatch.setattr(main, "_close_output", lambda: None)
+    closed = []
+    monkeypatch.setattr(main, "_close_output", lambda: closed.append(True))
     with pytest.raises(SystemExit) as caught:
         main.main()
     said = capsys.readouterr()
     assert said.err.startswith(told) and said.err.count("\n") == 1 and said.out == ""
     assert caught.value.code == (main.MissingExtra.exit_code if status is None else status)
     assert RunFailed.exit_code != ConfigError.exit_code
+    assert closed == [True] * (type(error) is OSError)  # what is printed goes nowhere
 
 
 def test_errors_of_ours_have_a_traceback(monkeypatch):
@@ -1123,3 +1146,117 @@ def test_the_bypass_is_that_of_the_split_and_the_seed(monkeypatch, tmp_path):
     monkeypatch.setattr(bypass, "bypass", lambda *given: SimpleNamespace(to_dict=lambda: given))
     rows = {"test": "tested", "ood": "new"}
     assert CLI["leakage"]._bypass(tmp_path, rows, "ood", 3) == ((f"model of {tmp_path.name}", "new", 3), "")
+
+
+def test_maps_that_miss_nothing_are_complete(capsys):
+    found = SimpleNamespace(
+        plan=SimpleNamespace(method="m", split="test", examples=3),
+        model="cbm",
+        scores=[],
+        check=None,
+        completeness=0.0,
+        text="so",
+    )
+    CLI["saliency"]._print(found)
+    assert lines(capsys.readouterr().out) == [
+        "Completeness: maps miss the changes of log-probabilities by 0.0%.", "so",
+    ]  # fmt: skip
+
+
+def test_files_of_metrics_are_named_with_the_scores(monkeypatch, capsys):
+    from assay.diagnosis import runs
+    from assay.metrics import METRICS
+    from assay.metrics import score as scoring
+    from assay.metrics.score import Score
+    from assay.runs import evidence
+
+    code = SimpleNamespace(to_dict=lambda: {"sha256": "aa"})
+    entries = {
+        "collapse": SimpleNamespace(code=code, summary="C."),
+        "label_f1": SimpleNamespace(code=None, summary="L."),
+    }
+    monkeypatch.setattr(METRICS, "entry", entries.get)
+    monkeypatch.setattr(METRICS, "resolve", lambda name: name)
+    monkeypatch.setattr(CLI["score"], "dataset_for", lambda run, data: "data")
+    monkeypatch.setattr(evidence, "evidence_of", lambda run, data: {"test": [1, 2]})
+    monkeypatch.setattr(scoring, "score", lambda rows, names: {name: Score(name, 0.5, 0.4, 0.6, 2) for name in names})
+    monkeypatch.setattr(runs, "provenance", lambda data: {})
+    CLI["score"].score(Path("run"), metric=["collapse", "label_f1"], as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["code"] == {"collapse": {"sha256": "aa"}} and list(told["scores"]["test"]) == ["collapse", "label_f1"]
+
+
+@needs_task("mnlogic")
+def test_a_task_goes_before_a_folder_of_its_name(monkeypatch, tmp_path):
+    from assay.data import recipe
+
+    show, seen = import_module("assay.cli.show"), []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(show, "_show_dataset", lambda *given: seen.append(given))
+
+    def recipe_from(task, settings):
+        raise Stop
+
+    monkeypatch.setattr(recipe, "recipe_from", recipe_from)
+    (tmp_path / "mnlogic").mkdir()
+    with pytest.raises(Stop):
+        show.show("mnlogic")
+    (tmp_path / "mnlogic" / "manifest.json").touch()
+    show.show("mnlogic")
+    assert seen == [(Path("mnlogic"), False)]
+
+
+def test_large_formulas_get_a_smaller_diagram_and_counts_the_usual_seed(asked, monkeypatch):
+    from assay.counting import count
+    from assay.data import support
+    from assay.logic import circuit
+
+    show = import_module("assay.cli.show")
+    monkeypatch.setattr(circuit, "compile_diagram", lambda formulas, space, budget: SimpleNamespace(size=budget))
+    values = sum(len(concept.values) for concept in KNOWLEDGE.space.concepts)
+    for most, budget in ((values, 20_000), (values - 1, 1000)):
+        monkeypatch.setattr(show, "MOST_VALUES", most)
+        assert show._diagram_nodes(KNOWLEDGE) == budget
+    monkeypatch.setattr(show, "MOST_VALUES", 300)
+    monkeypatch.setattr(support, "training_support", note(asked, (KNOWLEDGE, [1, 2])))
+    monkeypatch.setattr(count, "count_readings", lambda *given, seconds: SimpleNamespace(total=4))
+    settings = Settings({"k": 1})
+    assert show._shortcuts("t", KNOWLEDGE, settings).startswith(
+        "3 reasoning shortcuts keep the labels of 2 training worlds"
+    )
+    assert asked == [("t", settings, 0)]
+
+
+def test_suites_are_listed_with_their_datasets_and_models(monkeypatch, capsys):
+    from assay.suites import suite as suites
+
+    suite = import_module("assay.cli.suite")
+    config = SimpleNamespace(datasets=[1, 2, 3], models=[1], about="All.")
+    monkeypatch.setattr(suites, "suite_names", lambda: ["one"])
+    monkeypatch.setattr(suites, "find_suite", lambda name: SimpleNamespace(name=name, config=config))
+    suite.list_suites()
+    assert lines(capsys.readouterr().out) == ["suite datasets models", "one 3 1 All."]
+    suite.list_suites(as_json=True)
+    assert json.loads(capsys.readouterr().out) == [{"name": "one", "about": "All."}]
+
+
+def test_a_suite_is_shown_with_its_datasets_levels_and_models(monkeypatch, capsys):
+    from assay.suites import suite as suites
+
+    suite = import_module("assay.cli.suite")
+    data = SimpleNamespace(
+        name="d", fingerprint="0123456789abcdef", config=SimpleNamespace(shows="sums", about="Of digits.")
+    )
+    config = SimpleNamespace(about="All.", models={"cbm": SimpleNamespace(level="concepts")})
+    found = SimpleNamespace(
+        name="one", config=config, datasets={"d": data}, levels={"labels": SimpleNamespace(about="labels only")}
+    )
+    monkeypatch.setattr(suites, "find_suite", lambda name: found)
+    monkeypatch.setattr(suites, "summary_of", lambda given: {"of": given.name})
+    suite.show_suite("one")
+    assert lines(capsys.readouterr().out) == [
+        "one: All.", "dataset shows fingerprint", "d sums 0123456789ab Of digits.", "level sees", "labels labels only",
+        "model level", "cbm concepts",
+    ]  # fmt: skip
+    suite.show_suite("one", as_json=True)
+    assert json.loads(capsys.readouterr().out) == {"of": "one"}
