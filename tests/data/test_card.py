@@ -268,3 +268,19 @@ def test_shares_and_regions_are_those_of_their_split():
     assert "Concepts are not known in 50 % of a, 25 % of b." in imported and imported.startswith(
         "---\npretty_name: assay toy\n"
     )
+
+
+def test_croissant_of_photographs_and_of_labels_that_are_numbers_or_words():
+    assert croissant(manifest(sources={"coco": 1}))["license"] == "https://cocodataset.org/#termsofuse"
+    labels = [
+        {"name": "n", "values": [1, 2]},
+        {"name": "w", "values": ["a", "b"]},
+        {"name": "t", "values": [False, True]},
+    ]
+    given = {**manifest()["task"], "annotation": {"given": ["given_label_w", "given_label_n"]}}
+    (records, *_) = croissant(manifest(knowledge={**KNOWLEDGE, "labels": labels}, task=given))["recordSet"]
+    kinds = {field["name"]: field["dataType"] for field in records["field"] if "label" in field["name"]}
+    assert kinds == {
+        "label_n": "sc:Integer", "label_w": "sc:Text", "label_t": "sc:Boolean", "given_label_w": "sc:Text",
+        "given_label_n": "sc:Integer",
+    }  # fmt: skip

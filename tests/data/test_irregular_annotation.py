@@ -16,6 +16,7 @@ from assay.data.additions import add_examples
 from assay.data.annotate import Annotated, Copy, annotate
 from assay.data.annotation import Annotation
 from assay.data.annotator import Annotator, Given
+from assay.data.concept_masks import ConceptMasks
 from assay.data.concept_sets import ConceptSet, label_from
 from assay.data.confounding import stored
 from assay.data.confounding.confounder import Confounder, Coupling, couplings_of, draw_codes
@@ -35,7 +36,7 @@ from assay.logic.knowledge import Constraint, Knowledge, Odds
 from assay.logic.parse import parse
 from assay.logic.prolog import oracle
 from assay.render.marks import mark_image, mark_picture
-from assay.render.picture import Box, Layout
+from assay.render.picture import Box, Layout, ObjectBox
 from assay.worlds.world import World
 from tests.data.test_split_rows import split as split_of
 from tests.toys import Coin, Shelf, written
@@ -687,3 +688,56 @@ def test_a_task_of_texts_cannot_be_marked():
         with pytest.raises(ConfigError, match="task 'shelf' has no pictures to mark"):
             ConfoundedTask(Words(), marks)
     assert ConfoundedTask(Words(), [Confounder.model_validate(style)]).couplings[0].is_formula
+
+
+# -- masks and no changes at all ---------------------------------------------------------------------------------------
+
+
+def test_a_region_shows_only_what_no_thing_shows():
+    class Data(SimpleNamespace):
+        def __len__(self):
+            return 3
+
+    things = [
+        [ObjectBox("p", Box(0, 0, 0, 2)), ObjectBox("p", Box(1, 0, 3, 1))],  # the first has no pixels
+        [ObjectBox("p", Box(0, 0, 2, 0))],
+        [],
+    ]
+    layout = Layout(4, 2, 1, {"p": Box(3, 0, 4, 2), "q": Box(0, 1, 2, 2)})
+    data = Data(things=things, columns=("things",), layout=layout, knowledge=Knowledge.of(bits(["p", "q"]), {"y": "p"}))
+    masks = ConceptMasks(data)
+    region = [[0, 0, 0, 1], [0, 0, 0, 1]]
+    assert masks.of_concept("p").astype(int).tolist() == [[[0, 1, 1, 0], [0, 0, 0, 0]], region, region]
+    both = masks.of_concepts(["p", "q"]).astype(int)
+    assert both[0].tolist() == [[0, 1, 1, 0], [1, 1, 0, 0]] and both[2].tolist() == [[0, 0, 0, 1], [1, 1, 0, 1]]
+
+
+def test_no_changes_are_none(shelf):
+    assert pairing.choose_changes(shelf["test"], Shelf(), 0, 0) == []
+    few = pairing.choose_changes(shelf["test"], Shelf(), 0, 3)
+    assert len(few) == 3 and [change.row for change in pairing.choose_changes(shelf["test"], Shelf(), 0, 99)][:3] == [
+        change.row for change in few
+    ]
+    other = pairing.choose_changes(shelf["test"], Shelf(), 1, 99)
+    assert [change.row for change in other] != [
+        change.row for change in pairing.choose_changes(shelf["test"], Shelf(), 0)
+    ]
+
+
+def test_every_concept_and_every_label_has_draws_of_its_own(monkeypatch):
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a", "z": "b"})
+    asked, draws = [], {"a": 0.1, "b": 0.9, "y": 0.9, "z": 0.1}
+
+    def drawn(self, what, name, rows):
+        asked.append((what, name, rows))
+        return np.full(rows, draws[name])
+
+    monkeypatch.setattr(Annotator, "draws", drawn)
+    one = Annotator(knowledge, Annotation(concept_noise=0.5, label_noise=0.5, missing=0.5), "s")
+    codes = np.array([[0, 0], [1, 1], [0, 1]])
+    assert one.noisy_concepts(codes).tolist() == [[1, 0], [0, 1], [1, 1]]
+    assert one.noisy_labels(codes).tolist() == [[0, 1], [1, 0], [0, 0]]
+    assert one.gaps(codes).tolist() == [[True, False]] * 3
+    assert asked == [
+        ("concept", "a", 3), ("concept", "b", 3), ("label", "y", 3), ("label", "z", 3), ("missing", "a", 3), ("missing", "b", 3),
+    ]  # fmt: skip

@@ -61,7 +61,7 @@ from assay.worlds.split import Split
 from tests.data.test_cluster_calls import Ray, double
 from tests.data.test_edges import shards_in
 from tests.samples import needs_task
-from tests.toys import Shelf, written
+from tests.toys import Coin, Shelf, written
 
 
 @pytest.fixture(scope="module")
@@ -711,3 +711,50 @@ def test_files_are_found_below_and_removed_where_they_are(monkeypatch):
     system.exists = lambda path: False
     place.unlink(missing_ok=True)
     assert len(done) == 2
+
+
+# -- rows of a split ---------------------------------------------------------------------------------------------------
+
+
+def test_a_label_is_not_judged_where_any_concept_is_not_known():
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b", "z": "a"})
+    columns = {
+        "index": [0, 1, 2], "concept_a": [None, False, True], "concept_b": [True, None, True], "label_y": [True, True, False],
+        "label_z": [True, False, True], "style": ["{}"] * 3,
+    }  # fmt: skip
+    data = SplitData("test", "print", knowledge, Layout(1, 1), pa.table(columns), TRUE)
+    assert data.lawful.tolist() == [[True, True], [True, True], [False, True]]
+
+
+def test_drawn_labels_are_judged_piece_by_piece(monkeypatch, tmp_path):
+    data = written(Coin(), tmp_path / "coin", train=25, valid=2, test=2, hard=0, pairs=0)["train"]
+    monkeypatch.setattr(split_data, "AT_ONCE", 10)
+    assert data.lawful.shape == (25, 2) and data.lawful.all()
+    turned = data.table.set_column(
+        data.table.column_names.index("label_y"),
+        "label_y",
+        pa.array([not y for y in data.table["label_y"].to_pylist()]),
+    )
+    assert not replace(data, table=turned).lawful[:, 0].any()
+
+
+def test_each_row_has_its_own_style_and_as_many_are_drawn_as_asked(shelf, monkeypatch):
+    data = shelf["test"]
+    styles = [json.loads(text) for text in data.table["style"].to_pylist()]
+    assert [data.world(row).style for row in range(len(data))] == styles and len({s["distance"] for s in styles}) > 1
+    many = data.take(np.arange(20) % len(data))
+    drawn = []
+    monkeypatch.setattr(split_data, "picture_sheet", lambda images, captions: drawn.append((len(images), captions)))
+    for count in (2, 15, 99):
+        many.plot(count)
+    many.plot()
+    assert [number for number, _ in drawn] == [2, 15, 20, 12]
+    assert drawn[1][1][7] == ", ".join(f"{k} = {v}" for k, v in data[7 % len(data)]["labels"].items())
+
+
+def test_examples_without_pictures_have_no_column_for_them(shelf):
+    bare = shelf.symbols("test")
+    for rows in ([0, 1], []):
+        page = example_table(bare, rows)
+        assert "picture" not in page and "concepts" in page and "labels" in page and page.count("<td") == 2 * len(rows)
+    assert "picture" not in example_table(shelf["test"], []) and "picture" in example_table(shelf["test"], [0])
