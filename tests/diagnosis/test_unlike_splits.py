@@ -7,25 +7,31 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.data.confounding.confounder import REVERSED
-from assay.diagnosis import counterfactual, reliance, runs, verdict
+from assay.diagnosis import counterfactual, reliance, rule_relation, runs, verdict
 from assay.diagnosis.comparisons import _Group, find_boundary, find_memorised, new_worlds, region_scores, rises
-from assay.diagnosis.concepts import judge_concepts, used_concepts
+from assay.diagnosis.concepts import ConceptState, judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import AlignedPairs, Effects, counterfactuals
-from assay.diagnosis.findings import Finding
-from assay.diagnosis.identifiability import Identifiability
+from assay.diagnosis.findings import Finding, _describe_agreement
+from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.labels import LabelState, expected_labels, judge_labels
+from assay.diagnosis.maps import ConceptMap
 from assay.diagnosis.reading import fit_readings
 from assay.diagnosis.reliance import Reliance, Rights, reliance_of
+from assay.diagnosis.rule_relation import relate, relations_in
 from assay.diagnosis.verdict import diagnose
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import describe_gaps
-from assay.errors import DataError
+from assay.diagnosis.violations import ConsistencySummary, RuleViolations, Violations, violations_of
+from assay.diagnosis.wording import _describe_exchange, _exchanges, describe_concepts, describe_gaps
+from assay.errors import DataError, TooLarge
 from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label, Odds
 from assay.logic.parse import parse
+from assay.metrics.consistency import set_f1_of
 from assay.metrics.evidence import Evidence
+from assay.metrics.random_guesser import Between
 from assay.metrics.score import Score, mean_score
 from assay.predictions import Predictions
 from assay.seeds import rng_for
@@ -590,3 +596,166 @@ def test_without_a_rule_nothing_is_found_by_one():
     found = diagnose({"test": held}, training=held.concepts)
     assert found.kinds == ("noisy",) and found.findings[0].concepts == ("a",) and found.agreement is None
     assert found.errors["test"].unknown == found.errors["test"].wrong == 6
+
+
+# what a split is seen as
+
+
+def test_a_view_asks_for_the_concepts_of_the_rule_alone():
+    held = evidence(rows=40, missed=(0, 1), wrong=(2,))
+    said = held.predicted_concepts
+    said[5:9, 2], said[9, 1], said[10, 0] = -1, -1, -1
+    held.concepts[11, 0], held.concepts[12, 2] = -1, -1
+    held.predicted_labels[9] = -1  # silence is no label that follows from silence
+    one = view(held)
+    gone = np.isin(np.arange(40), [9, 10, 11])
+    assert one.complete.tolist() == (~gone).tolist() and one.columns == [0, 1]
+    filled = np.where(said >= 0, said, np.maximum(held.concepts, 0))
+    implied = np.where(gone[:, None], -2, RULE.labels_of(np.maximum(filled, 0)))
+    assert one.implied_labels.tolist() == implied.tolist()
+    assert one.follows.tolist() == (implied == held.predicted_labels).all(axis=1).tolist() and not one.follows[9]
+    assert one.implied_right.tolist() == (implied == held.labels).all(axis=1).tolist()
+    right = (held.concepts[:, :2] == said[:, :2]).all(axis=1) & (held.concepts[:, :2] >= 0).all(axis=1)
+    assert one.concepts_right.tolist() == right.tolist() and not one.concepts_right[11] and one.concepts_right[12]
+    near = [side.in_types.any(axis=1) for side in held.sides]
+    assert one.near.tolist() == (near[0] | near[1]).tolist() != (near[0] & near[1]).tolist()
+    states = [state.concept for state in one.concepts]
+    used = [state.concept for state in one.in_state([s.state for s in one.concepts])]
+    assert (states, used) == (["a", "n", "idle"], ["a", "n"])
+    assert [state.concept for state in one.in_state([s.state for s in one.concepts], used=False)] == ["idle"]
+
+
+def test_labels_share_their_level():
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a", "z": "b"})
+    codes = np.stack([np.arange(300) % 2, np.arange(300) // 2 % 2], axis=1)
+    labels = knowledge.labels_of(codes)
+    right = next(k for k in range(300) if stats.binom.cdf(k, 300, 0.75) > 0.026)
+    assert stats.binom.cdf(right, 300, 0.75) < 0.049
+    said = labels.copy()
+    said[: 300 - right, 0] = 1 - said[: 300 - right, 0]
+    held = Evidence(knowledge, "test", labels, codes, said, codes, (None, None), (None, None))
+    assert judge_labels(held, 0.05)[0].standing != "wrong" and judge_labels(held, 0.1)[0].standing == "wrong"
+
+
+def test_concepts_are_exchanged_in_circles():
+    def state(name, source):
+        image = {(value,): value for value in ("u", "v")}
+        mapping = ConceptMap(name, "source", (source,), image, {("u",): (10, 9), ("v",): (30, 21)})
+        return ConceptState(name, "misread", True, 0, 60, 40, 5, mapping)
+
+    by_source = {"a": "b", "b": "c", "c": "d", "d": "b", "e": "f", "f": "e"}
+    states = [state(name, source) for name, source in by_source.items()]
+    circles = _exchanges(states)
+    assert [[one.concept for one in circle] for circle in circles] == [["b", "c", "d"], ["e", "f"]]
+    assert _describe_exchange(circles[1]) == "It exchanges e and f: each is said for the other (75 % of 80 answers)."
+    assert _describe_exchange(circles[0]) == (
+        "It exchanges concepts: it reads b from c, c from d and d from b (75 % of 120 answers)."
+    )
+    space = ConceptSpace(tuple(Concept(name, ("u", "v")) for name in by_source))
+    sentences = describe_concepts(states, SimpleNamespace(knowledge=SimpleNamespace(space=space)))
+    assert len(sentences) == 3 and sentences[2] == "It reads a from b (75 % of 40 answers)."
+
+
+def test_a_guesser_stands_beside_the_model_by_all_guesses():
+    limits = [Constraint("k", parse("a or n > 0"), ("t", "u")), Constraint("l", parse("not (a and n == 2)"), ("u",))]
+    limited = Knowledge.of(SPACE, {"y": "a and n > 0", "z": "n == 2"}, limits)
+    held = evidence(knowledge=limited, rows=20, missed=range(0, 20, 3))
+    found = violations_of(held)
+    worlds = SPACE.all_codes().astype(np.int64)
+    broken = np.stack([(worlds[:, 0] == 0) & (worlds[:, 1] == 0), (worlds[:, 0] == 1) & (worlds[:, 1] == 2)], axis=1)
+    nothing = np.array([concept.nothing_code for concept in SPACE.concepts])
+    f1 = np.array([set_f1_of(np.tile(true, (12, 1)), worlds, nothing) for true in held.concepts])
+    guesser = found.guesser
+    assert guesser.exact_match == pytest.approx(1 / 12) and guesser.mean_violations == pytest.approx(
+        broken.sum(axis=1).mean()
+    )
+    assert guesser.contradiction_rate.low == guesser.contradiction_rate.high == pytest.approx(broken.any(axis=1).mean())
+    assert guesser.set_f1 == pytest.approx(f1.mean())
+    assert guesser.sane_f1.low == pytest.approx(np.where(broken.any(axis=1), 0, f1).mean())
+    assert guesser.room.low == pytest.approx(guesser.set_f1 - guesser.sane_f1.high)
+    assert [(tag.tag, tag.rules, tag.random_mean) for tag in found.tags] == [
+        ("t", 1, pytest.approx(1 / 6)), ("u", 2, pytest.approx(1 / 3)),
+    ]  # fmt: skip
+
+
+# learned rules
+
+
+def test_one_world_makes_a_rule_another():
+    found = relate(parse("a and n > 0"), parse("a and n > 0 or (not a and n == 2 and idle)"), RULE, "y", False)
+    assert (found.relation, found.only_learned, found.only_rule, found.worlds) == ("more specific", 0, 1, 12)
+    assert found.text.startswith(
+        "The learned formula of 'y' is more specific than the rule: of 12 worlds, in 1 only the rule"
+    )
+    found = relate(parse("a"), parse("a and not (n == 1 and idle)"), RULE, "y")
+    assert (found.relation, found.only_learned, found.only_rule) == ("more general", 1, 0)
+
+
+def test_a_large_diagram_is_tried_in_another_order(monkeypatch):
+    tried = []
+    compiled = rule_relation.compile_diagram
+
+    def compile_diagram(formulas, space, *order, **more):
+        tried.append((order, more))
+        if len(tried) == 1:
+            raise TooLarge("too many nodes")
+        return compiled(formulas, space, *order, **more)
+
+    monkeypatch.setattr(rule_relation, "compile_diagram", compile_diagram)
+    found = relate(parse("a"), parse("a"), RULE, "y")
+    assert found.exact and found.relation == "equal" and len(tried) == 2
+    assert tried == [((SPACE.names, rule_relation.SMALL), {}), ((), {"budget": rule_relation.LARGE})]
+
+
+def test_labels_after_one_without_a_rule_are_compared():
+    knowledge = Knowledge(SPACE, (Label("free", NO_RULE, (False, True)), *RULE.labels))
+    program = {"labels": {name: {"formulas": [[None, "a and n > 0"]]} for name in ("free", "y", "z")}}
+    assert [(one.label, one.relation) for one in relations_in(program, knowledge)] == [
+        ("y", "equal"),
+        ("z", "different"),
+    ]
+
+
+def test_training_worlds_are_counted_once_each():
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})
+    worlds = np.array([[0, 1], [1, 1], [0, 1], [0, 0], [1, 0], [1, 1]])
+    found = identifiability(knowledge, worlds)
+    assert (found.worlds, found.counted) == (4, 4) == (identifiability(knowledge, worlds[:5]).worlds, 4)
+    assert found.low == found.high == identifiability(knowledge, worlds[[0, 1, 3, 4]]).high > 1
+    assert identifiability(knowledge, worlds[:0]) is None and identifiability(knowledge, None) is None
+
+
+# in words
+
+
+def test_constraints_are_named_from_the_most_often_broken_on():
+    def rule(name, rate):
+        return RuleViolations(name, (), rate, 0.5)
+
+    model = ConsistencySummary(0.5, 0.875, Between(0.625, 0.625), Between(0.25, 0.25), 1.0)
+    rules = (rule("a", 0.05), rule("b", 0.0), rule("c", 0.2), rule("d", 0.125), rule("e", 0.0625))
+    assert Violations("ood", 80, model, model, rules, ()).text == (
+        "On ood, 25.0 % of answers break a constraint, most often c (20.0 %), d (12.5 %), e (6.2 %). Set F1 is 0.88, and "
+        "0.62 if those answers are useless."
+    )
+    assert model.room == Between(0.25, 0.25) and math.isnan(RuleViolations("a", (), 0.5, 0.0).relative)
+
+
+def test_training_worlds_that_keep_their_labels_are_all_or_a_share():
+    assert _describe_agreement(1.0).startswith("Read this way, every training world keeps its labels")
+    assert _describe_agreement(0.75) == "Read this way, 75 % of the training worlds keep their labels."
+
+
+def test_probabilities_are_off_where_that_is_no_chance():
+    scores = {
+        "label_ece": Score("label_ece", 0.2, 0.049, 0.4, 20),
+        "concept_ece": Score("concept_ece", *[math.nan] * 3, 20),
+    }
+    held = replace(evidence(rows=20), label_probabilities=(np.tile([0.75, 0.25], (20, 1)), None))
+    assert verdict._calibration("test", scores, held) == ""
+    scores["label_ece"] = replace(scores["label_ece"], low=0.05)
+    right = (held.labels[:, 0] == 0).mean()
+    word = "overconfident" if right < 0.75 else "underconfident"
+    assert verdict._calibration("test", scores, held) == (
+        f"On test, probabilities are off: of labels by 0.20 ({word}: 0.75 sure, {right:.2f} right)."
+    )
