@@ -265,3 +265,16 @@ def test_what_is_standard_may_be_said_and_moves_that_cannot_be_read_break_a_game
     late = GAME.replace("4. O-O", "4. O-O Ke5")
     found = read_games(pgn(tmp_path, said * 11 + late), 1000)
     assert (len(found.games), found.broken) == (11, 1)
+
+
+@pytest.mark.parametrize("pack", ["gz", "bz2"])
+def test_a_packed_file_that_is_damaged_or_cut_short_is_refused_in_one_line(tmp_path, pack):
+    games = "".join(GAME.replace("?", f"game {number * 7919 % 1000}") for number in range(200)).encode()
+    whole = {"gz": gzip.compress, "bz2": bz2.compress}[pack](games)
+    damaged = bytearray(whole)
+    damaged[60:100] = bytes(part ^ 0x5A for part in damaged[60:100])
+    for number, data in enumerate((bytes(damaged), whole[:-20])):
+        path = tmp_path / f"{number}.pgn.{pack}"
+        path.write_bytes(data)
+        with pytest.raises(ConfigError, match=r"^pgn '.*' cannot be read to its end: [^\n]+$"):
+            read_games(str(path), 1000)

@@ -186,6 +186,18 @@ def test_squares_are_light_and_dark_by_turns_and_the_frame_is_darker(wood):
     assert textures._darker((100, 201, 50)) == (62, 125, 31)
 
 
+def test_streaks_run_on_from_square_to_square_and_are_turned_on_dark_ones():
+    pixels, edge = board_texture(1, False, 0.1).pixels, PIXELS // 2
+    streaks = grain(8 * PIXELS, 8 * PIXELS, "squares")
+    for file, rank in ((0, 0), (1, 0), (6, 5), (5, 5)):
+        top, left = (7 - rank) * PIXELS, file * PIXELS
+        own = streaks[top : top + PIXELS, left : left + PIXELS]
+        light = (file + rank) % 2
+        colour, own = WOODS[1][0 if light else 1], own if light else own[::-1]
+        wanted = np.clip(np.rint(np.array(colour) + 9.0 * own[:, :, None]), 0, 255)
+        assert (pixels[edge + top : edge + top + PIXELS, edge + left : edge + left + PIXELS] == wanted).all()
+
+
 def test_letters_and_numbers_stand_on_all_four_sides():
     plain, lettered = (board_texture(0, letters, 0.1).pixels.astype(int) for letters in (False, True))
     written, edge = (plain != lettered).any(axis=2), PIXELS // 2

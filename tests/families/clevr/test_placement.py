@@ -6,7 +6,19 @@ import numpy as np
 import pytest
 
 from assay.families.clevr import placement as placing
-from assay.families.clevr.placement import ASPECT, DISC, EYE, FOV, REACH, RIM, TARGET, Bodies, CameraView, Placement
+from assay.families.clevr.placement import (
+    ASPECT,
+    DISC,
+    EYE,
+    FOV,
+    REACH,
+    RIM,
+    TARGET,
+    Bodies,
+    CameraView,
+    OrderedPlacement,
+    Placement,
+)
 
 NONE = np.zeros((0, 2))
 
@@ -195,3 +207,25 @@ def test_candidates_are_all_over_the_floor(monkeypatch):
     assert drawn.shape == (placing.CANDIDATES, 2) and np.abs(drawn).max() <= 1.25
     assert (drawn.min(axis=0) < -1.0).all() and (drawn.max(axis=0) > 1.0).all()
     assert (drawn == drawn.round(3)).all() and (drawn != drawn.round(2)).any()
+
+
+def test_ordered_places_are_nearer_or_farther_than_every_other():
+    ordered = OrderedPlacement.of(room(apart=0.0, most=0.3, margin=0.1, share=0.0))
+    assert ordered.gap == 0.1 and ordered.view == room().view
+    spots = np.array([[-1.5, -1.0], [1.5, 1.0]])
+    candidates = np.random.default_rng(3).uniform(-2.5, 2.5, (80, 2))
+    columns, depths = ordered.seen_at(candidates)
+    held = ordered.seen_at(spots)[1]
+    clear = 0.05 * ordered.view.focus / ordered.farthest
+    usual = room(apart=0.0, most=0.3, margin=0.1, share=0.0)
+    single = [len(ordered.fitting_spot(spots, spot[None])) for spot in candidates]
+    assert single == [
+        int(
+            abs(column - 160) >= clear
+            and min(abs(depth - held[0]), abs(depth - held[1])) >= 0.1
+            and len(usual.fitting_spot(spots, spot[None])) == 1
+        )
+        for column, depth, spot in zip(columns, depths, candidates, strict=True)
+    ]
+    near = [(abs(depth - held) < 0.1).sum() for depth in depths]
+    assert near.count(1) > 3 and 10 < sum(single) < 75

@@ -1,8 +1,12 @@
 """What a CLEVR scene file says of objects: places, directions, sides and concepts, worked out by hand."""
 
+import json
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
+from assay.families.clevr import export
 from assay.families.clevr.export import _object, directions, one_hot, relationships
 from assay.families.clevr.placement import CameraView, OrderedPlacement, Placement
 from assay.families.clevr.scene import ClevrObject
@@ -92,3 +96,41 @@ def test_ordered_places_are_apart_in_depth_and_not_in_the_middle():
     assert len(same) > 1 and len(ordered.fitting_spot(first, same)) == 0
     middle = candidates[~clear]
     assert len(middle) and len(ordered.fitting_spot(none, middle)) == 0
+
+
+def test_a_scene_is_numbered_by_its_place_in_the_split(monkeypatch):
+    task = SimpleNamespace(view=lambda world: VIEW, objects_of=lambda world: [solid(1, 0.0, 1.0), solid(2, 1.0, 0.0)])
+    monkeypatch.setattr(export, "one_hot", lambda task, world: ["one hot of", world])
+    things = [ObjectBox("object1", Box(1, 2, 3, 4)), ObjectBox("object2", Box(5, 6, 7, 9))]
+    data = SimpleNamespace(
+        name="test", index=np.array([70, 71, 72]), world=lambda row: f"world {row}", things=[None, things, None],
+        labels=np.array([[0, 1], [2, 0], [0, 1]]),
+    )  # fmt: skip
+    found = export.scene_of_row(task, data, 1)
+    assert (found["split"], found["image_index"], found["image_filename"]) == ("test", 71, "CLEVR_test_000071.png")
+    assert found["label"] == 2 and found["concepts"] == ["one hot of", "world 1"]
+    assert [(one["x"], one["3d_coords"][:2]) for one in found["objects"]] == [(1, [0.0, 1.0]), (5, [1.0, 0.0])]
+    assert found["directions"] == directions(VIEW)
+    assert found["relationships"] == relationships(VIEW, task.objects_of(None))
+
+
+def test_pictures_scenes_and_a_list_of_all_are_written(monkeypatch, tmp_path):
+    held = [SimpleNamespace(pngs=[b"a", b"b"], first=0), SimpleNamespace(pngs=[b"c"], first=2)]
+    monkeypatch.setattr(
+        export, "scene_of_row",
+        lambda task, piece, row: {"image_filename": f"CLEVR_valid_{piece.first + row:06d}.png", "n": piece.first + row},
+    )  # fmt: skip
+    data = SimpleNamespace(name="valid", pieces=lambda rows: held)
+    assert export._write_split(None, data, tmp_path) == 3
+    for number, png in enumerate((b"a", b"b", b"c")):
+        name = f"CLEVR_valid_{number:06d}"
+        assert (tmp_path / "images" / "valid" / f"{name}.png").read_bytes() == png
+        scene = json.loads((tmp_path / "scenes" / "valid" / f"{name}.json").read_text())
+        assert scene == {"image_filename": f"{name}.png", "n": number}
+    told = json.loads((tmp_path / "CLEVR_valid_scenes.json").read_text())
+    assert told["info"]["split"] == "valid" and [scene["n"] for scene in told["scenes"]] == [0, 1, 2]
+
+
+def test_numbers_are_rounded_to_six_places_and_no_zero_is_negative():
+    found = export._rounded([1.23456789, -0.0000001, -2.5])
+    assert found == [1.234568, 0.0, -2.5] and str(found[1]) == "0.0"

@@ -9,7 +9,7 @@ from assay.config import Settings
 from assay.errors import ConfigError
 from assay.families.clevr import settings as clevr_settings
 from assay.families.clevr.hans import ClevrHans
-from assay.families.clevr.hans_classes import HANS7, LEFT, RIGHT
+from assay.families.clevr.hans_classes import HANS3, HANS7, LEFT, RIGHT
 from assay.families.clevr.placement import CameraView, OrderedPlacement
 from assay.families.clevr.settings import ClevrConfig, from_rsbench
 from assay.families.clevr.task import Clevr
@@ -339,3 +339,24 @@ def test_objects_are_placed_with_the_side_and_the_row_that_they_are_seen_in(monk
     assert task.place_objects(np.random.default_rng(2), 4) is None
     with pytest.raises(ConfigError, match="stands where its concepts say"):
         task.style(np.random.default_rng(2), (), "train")
+
+
+def test_scenes_are_of_one_class_alone_and_without_what_is_held_out():
+    task = ClevrHans(objects=3, held_out=["cyan cube"])
+    large = [("gray", "cube", "metal", "large"), ("red", "cylinder", "rubber", "large")]
+    small = [("green", "cube", "metal", "small"), ("red", "sphere", "rubber", "small")]
+    balls = [("blue", "sphere", "metal", "large"), ("yellow", "sphere", "rubber", "small")]
+    other, cyan = ("brown", "cylinder", "metal", "small"), ("cyan", "cube", "rubber", "large")
+    scenes = {
+        (*large, other): True,
+        (*balls, other): True,
+        (*small, other): True,
+        (large[0], small[1], other): False,  # of no class
+        (*balls, small[0]): False,  # of two
+        (*large, cyan): False,
+        (cyan, *small): False,
+    }
+    codes = np.concatenate([codes_of(task.space, [value for one in scene for value in one]) for scene in scenes])
+    assert evaluate(task.in_distribution(), task.space, codes).tolist() == list(scenes.values())
+    assert task.knowledge.labels_of(codes[:3])[:, 0].tolist() == [0, 2, 1]
+    assert task.classes is HANS3 and ClevrHans(objects=(3, 6), **SEVEN).classes is HANS7

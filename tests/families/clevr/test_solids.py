@@ -19,14 +19,10 @@ def reach(mesh, low=-1.0, high=9.0):
     return float(np.hypot(points[:, 0], points[:, 1]).max())
 
 
-def moments(mesh):
-    """How its surface is spread around the axis, by direction: what a turn must leave as it is."""
-    corners = mesh.vertices[mesh.faces]
-    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2
-    middles = corners.mean(axis=1)
-    turns = np.arctan2(middles[:, 1], middles[:, 0])
-    far = np.hypot(middles[:, 0], middles[:, 1])
-    return {n: abs(complex((areas * far**2 * np.exp(1j * n * turns)).sum())) for n in range(1, 11)}
+def outline(mesh):
+    """How far a solid reaches in each of 360 directions."""
+    turns = np.radians(np.arange(360))
+    return (mesh.vertices[:, :2] @ np.stack([np.cos(turns), np.sin(turns)])).max(axis=0)
 
 
 MEASURES = {  # the height, how far it reaches, the volume, and how often it looks alike in a whole turn
@@ -52,13 +48,14 @@ def test_a_solid_has_its_measures(name):
     if wide is not None:
         assert reach(mesh) == pytest.approx(wide, abs=0.13 if name == "cube" else 0.01)  # whose edges are planed off
     if filled is not None:
-        assert volume(mesh) == pytest.approx(filled, rel=0.05) and volume(mesh) <= filled * 1.001
-    spread = moments(mesh)
-    whole = volume(mesh)
-    for times, size in spread.items():
-        if alike is None or times % alike:
-            assert size < 0.01 * whole, (name, times)
-    assert alike is None or spread[alike] > 0.01 * whole
+        assert volume(mesh) == pytest.approx(filled, rel=0.05)
+    around = outline(mesh)
+    if alike is None:
+        assert np.ptp(around) < 0.01
+    else:
+        assert np.abs(around - np.roll(around, 360 // alike)).max() < 0.01 and np.ptp(around) > 0.03
+        fewer = [times for times in range(alike + 1, 13) if 360 % times == 0 and times % alike]
+        assert all(np.abs(around - np.roll(around, 360 // times)).max() > 0.01 for times in fewer)
 
 
 def test_narrow_and_wide_places():

@@ -308,3 +308,25 @@ def test_each_further_fault_is_told(fault, tmp_path):
 def test_a_file_without_objects_is_no_fault(tmp_path):
     album = read_coco(str(written(tmp_path, train={**table(), "annotations": []}))).album
     assert album.owners.tolist() == [3, 3, 3, 4] and len(album) == 5
+
+
+def test_a_file_that_cannot_be_opened_is_named(tmp_path):
+    root = written(tmp_path)
+    (root / "annotations" / "instances_val2017.json").unlink()
+    (root / "annotations" / "instances_val2017.json").mkdir()
+    with pytest.raises(DataError, match=r"^COCO file 'instances_val2017.json': cannot be read: Is a directory$"):
+        read_coco(str(root))
+
+
+def test_a_file_of_another_kind_or_nested_too_deep_is_refused(tmp_path):
+    root = written(tmp_path)
+    path = root / "annotations" / "instances_train2017.json"
+    for text, why in (
+        ('{"images": [1,\n 2,,]}', "it breaks off or goes wrong at line 2"),
+        ("[" * 100_000, "is no whole JSON file; it breaks off or goes wrong"),
+        ("3", "has no list 'images'"),
+        ('{"images": {}, "categories": [], "annotations": []}', "has no list 'images'"),
+    ):
+        path.write_text(text)
+        with pytest.raises(DataError, match=why):
+            read_coco(str(root))

@@ -152,6 +152,10 @@ def test_cars_have_their_pieces_where_they_belong(kind):
     )
     assert hubs[2] == pytest.approx(0.33 * 0.38, abs=0.01) and hubs[5] == pytest.approx(0.33 * 1.62, abs=0.01)
     corners = parts["body"].mesh.vertices
+    y, z = corners[:, 1], corners[:, 2]
+    assert z[y > half - 0.221].max() == pytest.approx(shape.bonnet - 0.08, abs=1e-3)
+    assert z[y > half - 0.019].max() < shape.bonnet - 0.19
+    assert z[(y > shape.below[0] - 0.01) & (y < shape.below[1] + 0.01)].max() == pytest.approx(shape.belt, abs=1e-3)
     for y in (-half + 0.82, half - 0.86):  # no body in the arches of the wheels
         assert np.hypot(corners[:, 1] - y, corners[:, 2] - 0.33).min() > 0.38
 
@@ -425,7 +429,8 @@ def test_what_is_beside_our_lane(side, sign):
         assert (along[:, 0].min(), along[:, 0].max()) == pytest.approx((edge, edge + 0.2))
         near = corners[(corners[:, 1] > 21) & (corners[:, 1] < 22)]
         far = corners[corners[:, 1] > 29]
-        assert near[:, 0].min() == pytest.approx(edge) and far[:, 0].min() == pytest.approx(5.4)
+        assert (near[:, 0].min(), near[:, 0].max()) == pytest.approx((edge, edge + 80))
+        assert (far[:, 0].min(), far[:, 0].max()) == pytest.approx((5.4, 85.4))
         assert (far[:, 1].min(), far[:, 1].max()) == pytest.approx((29.5, 29.7))
 
 

@@ -24,6 +24,7 @@ from assay.families.kandinsky.shapes import (
     stamp_sprites,
 )
 from assay.families.kandinsky.task import KandLogic
+from assay.logic.evaluate import Evaluator
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Box, ObjectBox
 from assay.seeds import rng_for
@@ -289,6 +290,9 @@ def test_objects_of_an_unsquare_picture_are_drawn_in_their_figures_in_their_colo
         assert (picture.image[:, 30:34] == line).all()
         assert (picture.image[:, 29] == paper).all() and (picture.image[:, 34] == paper).all()
         assert [thing.name for thing in picture.things] == ["figure1.object1", "figure2.object1"]
+        first, second = (thing.box for thing in picture.things)
+        assert (first.left + first.right, first.top + first.bottom) == pytest.approx((20, 40), abs=1.1)
+        assert (second.left + second.right, second.top + second.bottom) == pytest.approx((2 * 50, 16), abs=1.1)
 
 
 def test_regions_of_the_object_view_are_squares_in_a_row():
@@ -313,3 +317,18 @@ def test_the_released_generator_sorts_worlds_with_shapes_and_colours_exchanged()
     assert "hard" not in splits or splits["hard"].size == 0
     held = task.worlds_in(splits["test"], 0).codes(np.arange(12))
     assert task._sorted_by.labels_of(held).all()
+
+
+def test_worlds_of_a_puzzle_are_those_of_their_split_that_are_puzzles():
+    base = {"figures": 2, "objects": 2, "shapes": ["square", "circle"], "colours": ["red", "blue"], "puzzle": True}
+    same, other = ["square", "red"] * 4, ["square", "red", "square", "red", "square", "red", "circle", "blue"]
+    listed = KandLogic(**base, combinations_in_distribution=[same, other, ["square", "red"] * 3 + ["square", "blue"]])
+    # alike in both, in neither, in one; and one that is not listed
+    codes = np.array([[0] * 8, [0] * 6 + [1, 1], [0] * 7 + [1], [1] * 8])
+    splits = {split.name: split for split in listed.splits()}
+    assert "hard" not in splits
+    inside = {name: Evaluator(listed.space, split.where)(codes).tolist() for name, split in splits.items()}
+    assert inside["train"] == [True, True, False, False] and inside["ood"] == [False, False, False, True]
+    plain = KandLogic(**base)
+    (train,) = (split for split in plain.splits() if split.name == "train")
+    assert Evaluator(plain.space, train.where)(codes).tolist() == [True, True, False, True]

@@ -69,6 +69,15 @@ def test_the_answer_is_the_one_candidate_that_completes_the_matrix():
     assert lawful(knowledge, (2, 2, 2, 4, 4, 4, 1, 1), (2, 3, 1, 4)) == (True, 3)
 
 
+def test_rows_that_follow_two_rules_cannot_be():
+    both = raven_knowledge({"number": tuple(range(1, 6))}, {"number": ["progression", "arithmetic"]}, 4)
+    assert lawful(both, (1, 2, 3, 1, 2, 3, 1, 2), (3, 1, 2, 4))[0] is False  # steps of 1, and sums
+    assert lawful(both, (1, 2, 3, 2, 3, 4, 1, 2), (3, 1, 2, 4)) == (True, 1)
+    assert lawful(both, (1, 2, 3, 1, 3, 4, 1, 4), (3, 5, 2, 4)) == (True, 2)
+    two = raven_knowledge({"number": (1, 2, 3), "size": (1, 2, 3)}, {"number": ["constant"], "size": ["constant"]}, 4)
+    assert [limit.name for limit in two.constraints] == ["one_rule_of_number", "one_rule_of_size", "one_answer"]
+
+
 def test_combinations_of_rules_hold_of_the_first_two_rows():
     rules = {"number": ["constant", "progression"], "size": ["constant", "progression"]}
     values = {"number": (1, 2, 3, 4), "size": (1, 2, 3, 4)}

@@ -494,3 +494,30 @@ def test_open_boards_are_changed_by_what_they_hold():
     world = World(task.space, (1,) * 12, {CONTENT: "1.34341221434321"})
     assert task.change_world(world, {"row1": True}).style[CONTENT] == world.style[CONTENT]
     assert task.change_world(world, {"row1": False})["row1"] is False
+
+
+@pytest.mark.parametrize("most", [1, 3])
+def test_each_board_gets_one_to_most_actions(monkeypatch, most):
+    def act(shape, boards, words):
+        """Count the action in the first cell."""
+        after = boards.copy()
+        after[:, 0] += 1
+        return after
+
+    monkeypatch.setattr(corruption, "apply_action", act)
+    start = np.zeros((60, 16), dtype=np.int8)
+    done = corruption.corrupt_by_actions(MINI, start, Draws(0), np.arange(60), most)[:, 0]
+    assert set(done.tolist()) == set(range(1, most + 1)) and not start.any()
+
+
+def test_boards_that_actions_leave_valid_are_drawn_again(monkeypatch):
+    turns = []
+
+    def act(shape, boards, words):
+        turns.append(len(boards))
+        return boards if len(turns) == 1 else np.ones_like(boards)
+
+    monkeypatch.setattr(corruption, "apply_action", act)
+    boards = np.stack([board(), board()])
+    found = corruption.corrupt_by_actions(MINI, boards, Draws(0), np.arange(2), 1)
+    assert turns == [2, 2] and (found == 1).all() and write_boards(boards) == [GRID, GRID]

@@ -1,5 +1,6 @@
 """Trains by their settings: splits and pools, styles and columns, draws from words, laws, and what V-LoL's files say."""
 
+import json
 from fractions import Fraction
 from types import SimpleNamespace
 
@@ -344,6 +345,9 @@ def test_changes_are_made_among_the_cars_that_there_can_be():
     assert cars_of(changed.codes)[0] == dict(zip(ATTRIBUTES, CAR, strict=True))
     assert task.change_world(world, {"car1.length": "long", "car1.colour": "red"}) is None
     assert task.change_world(world, {"car2.colour": "absent"}) is None  # two are the fewest
+    three = World(task.space, tuple(codes(CAR, GREEN, CAR).tolist()), {"angle": 5})
+    assert task.change_world(three, {"car3.roof": "absent"}).codes == world.codes
+    assert task.change_world(world, {"car3.load": "box"})["car3.colour"] == "green"
     other = MichalskiTrains(min_cars=2, max_cars=3, ood_uniform=True, image=False)
     same = World(other.space, world.codes, world.style)
     long = other.change_world(same, {"car1.length": "long", "car1.colour": "red"})  # where cars of all kinds may be
@@ -448,3 +452,59 @@ def unpacked(text):
 )
 def test_run_lengths_are_packed_as_coco_reads_them(runs):
     assert unpacked(export._compressed(runs)) == runs
+
+
+class Piece(SimpleNamespace):
+    """Some rows of a split."""
+
+    def __len__(self):
+        return len(self.labels)
+
+    def world(self, row):
+        return self.worlds[row]
+
+    def files(self, column):
+        return [f"{column} {png.decode()}".encode() for png in self.pngs]
+
+
+def pieces(task):
+    trains = [
+        codes(BLUE, CAR, slots=4),
+        codes(GREEN, slots=4),
+        codes(CAR, ("yellow", "long", "solid", "none", 2, 0, "none"), slots=4),
+    ]
+    worlds = [World(task.space, tuple(train.tolist()), {"angle": 10 * n}) for n, train in enumerate(trains)]
+    return [
+        Piece(labels=np.array([[1], [0]]), worlds=worlds[:2], pngs=[b"p0", b"p1"]),
+        Piece(labels=np.array([[0]]), worlds=worlds[2:], pngs=[b"p2"]),
+    ]
+
+
+def test_scenes_are_numbered_from_piece_to_piece(monkeypatch, tmp_path):
+    task = MichalskiTrains(width=64, min_cars=1)
+    monkeypatch.setattr(export, "_masks", lambda data, row, train, at: {"row": row, "cars": len(train), "at": at})
+    monkeypatch.setattr(export, "positions", lambda scene: scene)
+    monkeypatch.setattr(MichalskiTrains, "scene", lambda self, world: world.style["angle"])
+    held = pieces(task)
+    data = Piece(name="test", fingerprint="f", labels=[0, 1, 2], pieces=lambda rows: held if rows == 64 else None)
+    assert export._write(data, task, tmp_path) == 3
+    inside = tmp_path / "Trains_theoryx_MichalskiTrains_base_scene_len_1-4"
+    written = json.loads((inside / "all_scenes" / "all_scenes.json").read_text())
+    assert written["info"] == {"version": "0.1", "license": None, "source": "f", "depth_farthest": 40.0}
+    scenes = written["scenes"]
+    for number, scene in enumerate(scenes):
+        assert (scene["image_index"], scene["angle"]) == (number, 10 * number)
+        assert scene["image_filename"] == scene["depth_map_filename"] == f"{number}_m_train.png"
+        assert scene["blender_filename"] == f"{number}_m_train.blend"
+        assert (inside / "images" / f"{number}_m_train.png").read_bytes() == f"p{number}".encode()
+        assert (inside / "depths" / f"{number}_m_train.png").read_bytes() == f"depth p{number}".encode()
+        assert (scene["min_cars"], scene["max_cars"], scene["visualization"]) == (1, 4, "Trains")
+    assert [scene["train"] for scene in scenes] == [
+        "east 0 1 u_shaped long double peaked 3 diamond 2 2 rectangle short not_double none 2 rectangle 1",
+        "west 10 1 bucket short not_double flat 2 circle 1",
+        # a car without loads is written with a shape, which V-LoL's reader wants
+        "west 20 1 rectangle short not_double none 2 rectangle 1 2 rectangle long not_double none 2 rectangle 0",
+    ]
+    assert [scene["car_masks"] for scene in scenes] == [
+        {"row": 0, "cars": 2, "at": 0}, {"row": 1, "cars": 1, "at": 10}, {"row": 0, "cars": 2, "at": 20},
+    ]  # fmt: skip
