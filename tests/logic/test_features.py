@@ -11,12 +11,14 @@ from assay.logic.features import ComparedNumbers, GroupedValues, atoms, describe
 from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
+from assay.logic.variants import boundary_of
 
 CONCEPTS = {
     "truth": Concept("x", (False, True)),
     "digits": Concept("x", (0, 1, 2, 3, 4)),
     "gaps": Concept("x", (1, 2, 4, 8)),
     "counts": Concept("x", (0, 1, 2, 3, 4), counts=True),
+    "signed": Concept("x", (1, -1, 2, 0, 5)),
     "words": Concept("x", ("red", "green", "blue")),
     "optional": Concept("x", (1, 2, 3, ABSENT)),
     "optional words": Concept("x", ("red", "green", ABSENT)),
@@ -51,6 +53,21 @@ def test_values_are_described_by_a_formula_that_holds_for_them_alone(name):
         ("digits", [1, 2, 3], "1 <= x <= 3"),
         ("digits", [1, 2, 3, 4], "x != 0"),
         ("gaps", [2, 4], "2 <= x <= 4"),
+        ("signed", [1, 2, 5], "x >= 1"),
+        ("signed", [1, -1, 0], "x <= 1"),
+        ("signed", [1, 2], "1 <= x <= 2"),
+        ("signed", [-1, 0], "x <= 0"),
+        ("signed", [0], "x == 0"),
+        ("signed", [2, 5], "x >= 2"),
+        ("signed", [1, 0, 5], "x in {1, 0, 5}"),
+        ("signed", [1, -1, 2, 0], "x != 5"),
+        ("counts", [0, 1, 2, 3], "x <= 3"),
+        ("counts", [2, 3, 4], "x >= 2"),
+        ("counts", [1], "x == 1"),
+        ("counts", [0, 2, 3, 4], "x != 1"),
+        ("optional", [1, 2, ABSENT], "x != 3"),
+        ("optional", [1, 2], "x in {1, 2}"),
+        ("optional words", [ABSENT], "x == absent"),
         ("words", ["blue"], "x == blue"),
         ("words", ["red", "blue"], "x != green"),
         ("truth", [False], "not x"),
@@ -219,3 +236,12 @@ def test_some_classes_of_a_feature_in_words_and_as_a_formula():
     assert told.classes(MANY, codes).tolist() == (n == m).astype(int).tolist()
     single = only("c > 2", MANY)
     assert single.classes(MANY, codes).tolist() == [(0, 1, 1, 2, 2)[code] for code in codes[:, 7]]
+
+
+@pytest.mark.parametrize("rule", ["p == q or p > q", "p > q or p == q", "p != q and p < q", "xor(p == q, p >= q, p)"])
+def test_truths_that_are_compared_for_order_are_less_equal_or_more_wherever_that_is_said(rule):
+    feature, *others = features_of(ground_formula(parse(rule), MANY), MANY)
+    assert feature.words == ("p == q", "p < q", "p > q") and [one.names for one in others] == [("p",)] * ("p)" in rule)
+    space = bits(["p", "q"])
+    found, codes = boundary_of(parse(rule), space), space.all_codes()
+    assert found.in_variants(codes).any(axis=1).tolist() == evaluate(parse(rule), space, codes).tolist()

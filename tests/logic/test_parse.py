@@ -345,7 +345,7 @@ def test_any_text_is_a_formula_or_refused(text):
         ("a & b | c", "a and b or c"), ("a | b & c ^ a", "a or xor(b and c, a)"), ("a ^ b | c ^ a", "xor(a, b) or xor(c, a)"), ("(a | b) & c", "(a or b) and c"), ("a >> b >> c", "implies(implies(a, b), c)"),
         ("a - b + c - 1", "a - b + c - 1"), ("a - (b + c)", "a - (b + c)"), ("a * b // c * 2", "((a * b) // c) * 2"), ("a // b // c", "(a // b) // c"), ("a % b * c", "(a % b) * c"), ("2 ** a ** b", "2 ** a ** b"),
         ("+a - +b", "a - b"), ("-a * -b", "-a * -b"), ("~a & ~(b | c)", "not a and not (b or c)"), ("a < b == c", "a < b and b == c"), ("1 <= a < 5 != b >= 0", "1 <= a and a < 5 and 5 != b and b >= 0"),
-        ("a not in (1, 2)", "not a in (1, 2)"), ("(a, b) not in [[1, 2], (3, 4)]", "not (a, b) in [(1, 2), (3, 4)]"), ("(a,) in [(1,), (2,)]", "a in (1, 2)"), ("a in {-1, 'x', True}", "a in (-1, 'x', True)"),
+        ("a not in (1, 2)", "not a in (1, 2)"), ("(a, b) not in [[1, 2], (3, 4)]", "not (a, b) in [(1, 2), (3, 4)]"), ("(a,) in [(1,), (2,)]", "a in (1, 2)"), ("(a, b) in ((5, 6), (1, 2), (3, 4))", "(a, b) in [(5, 6), (1, 2), (3, 4)]"), ("a in {-1, 'x', True}", "a in (-1, 'x', True)"),
         ("any(x.p for x in cars for y in vans for z in cars)", "any(any(any(x.p for z in cars) for y in vans) for x in cars)"), ("all(x.p for x in cars if x.a if x.b)", "all(implies(x.a and x.b, x.p) for x in cars)"),
         ("count(x.p for x in cars if x.a)", "count(x.a and x.p for x in cars)"), ("any(x.p == y.p for x, y in pairs(cars) if x.q)", "any(x.q and x.p == y.p for x, y in pairs(cars))"),
         ("a.b.c.d == 1", "a.b.c.d == 1"), ("_a or b_", "_a or b_"), ("false or true", "False or True"), ("min(a)", "min(a)"), ("xor()", "xor()"), ("Mul(a, 2, b)", "a * 2 * b"), ("Gt(a, b) & Le(b, 2)", "a > b and b <= 2"),
@@ -379,6 +379,8 @@ def test_texts_may_be_so_long_and_formulas_so_deep():
     assert depth(parse("not " * (DEEPEST - 1) + "a")) == DEEPEST
     with pytest.raises(FormulaError, match=f"nested more than {DEEPEST} deep"):
         parse("not " * DEEPEST + "a")
+    twice = "abs(" * (DEEPEST - 1) + "- -1" + ")" * (DEEPEST - 1)  # two deeper in Python than here
+    assert depth(parse(twice)) == DEEPEST
     deep = a
     for _ in range(DEEPEST - 1):
         deep = f.Not(deep)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits, digits
+from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
 from assay.logic import formula as f
 from assay.logic.distance import distances
 from assay.logic.evaluate import evaluate
@@ -242,3 +242,26 @@ def test_limits_and_steps_decide_what_is_near():
         "change p",
     ]
     assert number.near(codes).tolist() == [p == 1 or n > 0 for _, _, p, _, n in codes.tolist()]
+
+
+ODD = ConceptSpace(
+    (
+        Concept("p", (False, True)), Concept("q", (True, False)), Concept("n", (0, 1, 2)), Concept("m", (2, 0, 1)), Concept("k", (1, 2, ABSENT)),
+        Concept("flag", (False, True, ABSENT)), Concept("hue", ("red", "blue", ABSENT)), Concept("tone", ("blue", "red")), Concept("c", (0, 1, 2, 3), counts=True),
+    )
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "p == q or p < q and n > m", "flag == p and not flag", "count(p, q, flag) >= 2 or k == n", "(n if p else m) == 2 and c > n", "hue == tone or hue != 'absent' and q", "k == flag or xor(p, q, flag)",
+        "p <= (n > 1) and p != (n > 1)", "min(n, c) < m or c == 2", "all_different(n, m, c) and (n, m) in [(0, 1), (2, 1), (1, 0)]", "(1 if flag else 2) == n or not (p >= q)", "c + n == 3 and p == n",
+    ],
+)  # fmt: skip
+def test_rules_of_odd_kinds_have_regions_that_part_their_worlds(text):
+    rule, codes = parse(text), ODD.all_codes()
+    truth, found = evaluate(rule, ODD, codes), boundary_of(rule, ODD)
+    assert found.explicit and 0 < truth.sum() < len(codes)
+    assert found.in_variants(codes).any(axis=1).tolist() == truth.tolist()
+    assert found.in_types(codes).any(axis=1).tolist() == found.near(codes).tolist()

@@ -297,6 +297,7 @@ groups(K, L) :- bagof(V, member(K-V, [b-3, a-2, b-1, b-3]), L).
 sets(K, L) :- setof(V, member(K-V, [b-3, a-2, b-1, b-3]), L).
 twice(N, M) :- aggregate_all(count(X), member(X, [a, a, b]), N), aggregate_all(max(X), member(X, [2, 3 - 4]), M).
 hidden(L) :- setof(X, Y^Z^member(X-Y-Z, [c-1-2, a-3-4, c-5-6]), L).
+two(A, B, L) :- bagof(Y, member(A-B-Y, [1-b-y, 1-a-x, 2-a-u, 1-a-z]), L).
 free(X, L) :- bagof(Y, Z^member(X-Y-Z, [2-b-p, 1-a-q, 2-a-r]), L).
 """
 
@@ -324,6 +325,7 @@ def test_a_cut_throws_away_the_clauses_alternatives_and_nobody_elses(goal, found
         ("head(H, R)", ["head(1,[7,3])"]), ("tail(T, L)", ["tail([1|z],[x(1,A,1),x(2,t,2)])"]),
         ("groups(K, L)", ["groups(a,[2])", "groups(b,[3,1,3])"]), ("groups(K, [3|_])", ["groups(b,[3,1,3])"]),
         ("sets(K, L)", ["sets(a,[2])", "sets(b,[1,3])"]), ("twice(N, M)", ["twice(3,2)"]), ("hidden(L)", ["hidden([a,c])"]),
+        ("two(A, B, L)", ["two(1,a,[x,z])", "two(1,b,[y])", "two(2,a,[u])"]), ("two(A, b, L)", ["two(1,b,[y])"]),
         ("free(X, L)", ["free(1,[a])", "free(2,[b,a])"]), ("free(2, L)", ["free(2,[b,a])"]),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from assay.logic.prolog import PrologError, ProofLimits, limits, machine, read_program, terms
-from assay.logic.prolog.builtins import IN_LISTS
+from assay.logic.prolog.builtins import IN_LISTS, TESTS
 from assay.logic.prolog.limits import Meter
 from assay.logic.prolog.machine import Machine, Predicate, _kind_of
 from assay.logic.prolog.program import BUILT_IN
@@ -474,3 +474,27 @@ def test_templates_of_answers_may_be_nested():
     program = "pairs(L) :- findall(f(g(X), [X, Y|Z], h(_)), member(X-Y, [1-a, 2-b]), L). one(K, L) :- bagof(f([V]), member(K-V, [b-1, a-2]), L)."
     assert answers("pairs(L)", program) == ["pairs([f(g(1),[1,a|A],h(B)),f(g(2),[2,b|C],h(D))])"]
     assert answers("one(K, L)", program) == ["one(a,[f([2])])", "one(b,[f([1])])"]
+
+
+@pytest.mark.parametrize(
+    ("term", "text"),
+    [
+        (("{}", (",", "a", "b")), "{a,b}"), (("{}", (":-", "a", "b")), "{a :- b}"), (("f", (":-", "a", "b")), "f((a :- b))"),
+        (as_list([(",", "a", "b"), (":-", "a")]), "[(a,b),(:- a)]"), (("{}", "a", "b"), "{}(a,b)"), (Text(""), '""'),
+        (("-", "a"), "-(a)"), (("\\", 3), "\\ 3"), (("\\+", (",", "a", "b")), "\\+ (a,b)"), (("=", ("\\+", "a"), 1), "(\\+ a) = 1"),
+        ((":", "a", (":", "b", "c")), "a : b : c"), ((":", (":", "a", "b"), "c"), "(a : b) : c"), (("->", ("->", "a", "b"), "c"), "(a -> b) -> c"),
+        (("**", ("**", 1, 2), 3), "(1 ** 2) ** 3"), (("mod", ("-", 7), 2), "-(7) mod 2"), (("is", "mod", "is"), "(mod) is (is)"),
+    ],
+)  # fmt: skip
+def test_operators_are_written_with_the_brackets_that_they_need(term, text):
+    assert TermWriter().write(term) == text
+
+
+def test_letters_of_an_atom_count_as_few_parts_and_those_of_a_list_as_one_each():
+    store = Store(meter(parts=1_000))
+    store.meter.start()
+    letters = as_list("ab" * 60)
+    assert TESTS["atom_chars", 2](store, (atom := Variable(), letters)) and atom.ref == "ab" * 60
+    assert store.meter.built == 2  # of 120 letters
+    assert TESTS["atom_chars", 2](store, ("ab" * 60, found := Variable())) and store.meter.built == 122
+    assert show(found, 9) == "[a,b,a..." and list(items_of(found)) == ["a", "b"] * 60

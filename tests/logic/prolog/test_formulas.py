@@ -12,6 +12,7 @@ from assay.logic.parse import parse
 from assay.logic.prolog import Worlds, formula_of, label, read_program, rule_of
 from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.ilp_files import definitions_text
+from assay.logic.prolog.lift import merge_pairs
 from assay.logic.prolog.unfold import unfold
 from assay.logic.prolog.write import rules_text
 
@@ -92,3 +93,23 @@ def test_a_program_that_recurses_for_ever_has_no_formula():
     with pytest.raises(NoSymbols, match="it may recurse for ever"):
         unfold(read_program("p(W) :- p(W)."), "p", digits(["a"]))
     assert formula_of("p(W) :- fail.", digits(["a"])) == Const(False)
+
+
+@pytest.mark.parametrize(
+    ("text", "merged"),
+    [
+        ("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)", "any(a.x and b.x for a, b in pairs(cars))"),
+        ("any(a.y and any(a.number < b.number and b.x for b in cars) and a.z for a in cars)", "any(a.y and a.z and b.x for a, b in pairs(cars))"),
+        ("not any(any(b.x and a.number < b.number for b in cars) for a in cars) or p", "not any(b.x for a, b in pairs(cars)) or p"),
+        ("any(any(a.number < b.number for b in cars) for a in cars)", "any(True for a, b in pairs(cars))"),
+        *((text, text) for text in (
+            "any(any(b.number < a.number and b.x for b in cars) for a in cars)", "any(any(a.number <= b.number and b.x for b in cars) for a in cars)",
+            "any(any(a.number < b.number and b.x for b in dogs) for a in cars)", "any(all(a.number < b.number and b.x for b in cars) for a in cars)",
+            "all(any(a.number < b.number and b.x for b in cars) for a in cars)", "any(a.x for a in cars)", "any(any(b.x for b in cars) for a in cars)",
+            "any(any(a.number < b.number and b.x for b in cars) and any(c.y for c in cars) for a in cars)",
+            "any(any(a.number < c.number and c.x for c in cars) for a, b in pairs(cars))", "p and x > 3",
+        )),
+    ],
+)  # fmt: skip
+def test_nested_objects_are_pairs_where_one_comes_before_the_other(text, merged):
+    assert merge_pairs(parse(text)) == parse(merged)

@@ -273,3 +273,8 @@ def test_a_text_may_be_so_long():
     assert len(list(sentences("a." + " " * 999_998))) == 1
     with pytest.raises(PrologError, match="mine: a program of 1,000,001 characters is longer than 1,000,000"):
         list(sentences("a." + " " * 999_999, "mine"))
+
+
+def test_named_variables_that_are_not_cared_about_keep_their_names():
+    assert str(read_program("p(_Foo, X, _Foo, _).")) == "p(_Foo,X,_Foo,A).\n"
+    assert plain(read_term("f(a)/* */"), {}) == "f(<a>)" and plain(read_term("[-]/**/- 1"), {}) == "-([|](<->;<[]>);1)"

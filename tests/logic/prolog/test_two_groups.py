@@ -7,7 +7,7 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
-from assay.logic.prolog import PrologError, Vocabulary, Worlds, formula_of, label, read_program, rule_of
+from assay.logic.prolog import PrologError, Vocabulary, Worlds, formula_of, label, oracle, read_program, rule_of
 from assay.logic.prolog.open_worlds import open_worlds
 from assay.logic.prolog.oracle import _whole
 from assay.logic.prolog.templates import WorldTemplate
@@ -254,3 +254,25 @@ def test_numbers_of_their_own_are_not_places():
     assert places.tolist() == [space.decode(row)["box2.number"] == 4 for row in codes]
     found = evaluate(formula_of("p(W) :- box_num(B, 2), number(B, 4).", space, "p"), space, codes)
     assert np.array_equal(found, places)
+
+
+def test_concepts_may_have_many_values():
+    space = ConceptSpace((Concept("n", tuple(range(300))), Concept("m", tuple(range(299, -1, -1)))))
+    rule = oracle("p(W) :- n(W, X), m(W, Y), X > 140, Y < 40, X + Y =\\= 250.", space)
+    codes = np.array([[150, 290], [150, 200], [140, 290], [299, 299], [241, 290], [255, 261]])
+    expected = [n > 140 and 299 - m < 40 and n + 299 - m != 250 for n, m in codes.tolist()]
+    assert evaluate(rule, space, codes).tolist() == expected == [True, False, False, True, False, True]
+
+
+def test_objects_that_are_nothing_but_a_zero_are_there():
+    slots = tuple(Slot(f"box{n}", "boxes", ("size",)) for n in (1, 2, 3))
+    space = ConceptSpace(tuple(Concept(slot.concept("size"), (0, 1, ABSENT)) for slot in slots), slots)
+    codes = np.array([[0, 1, 0], [0, 2, 1], [2, 2, 0]])
+    lists = [_listed(term) for term in WorldTemplate(space, "{each(boxes, {size})}").terms(codes)]
+    assert lists == [[0, 1, 0], [0, 1], [0]]
+    program = read_program("p(W) :- before(A, B), size(A, 1), size(B, 0), box_num(B, 3).")
+    every = space.all_codes()
+    expected = [row[2] == 0 and 1 in row[:2] for row in every.tolist()]
+    assert label(program, Worlds(space, every), head="p").tolist() == expected
+    assert evaluate(unfold(program, "p", space), space, every).tolist() == expected
+    assert evaluate(formula_of(program, space, "p"), space, every).tolist() == expected
