@@ -23,12 +23,16 @@ from assay.metrics.collapse import (
     object_tables,
 )
 from assay.metrics.consistency import set_f1_of
-from assay.metrics.evidence import Evidence
+from assay.metrics.evidence import Evidence, gather
 from assay.metrics.functions import codes_of
 from assay.metrics.quality import _of_concepts, _of_groups, _of_labels, _of_true_labels, confusion, occurring
-from assay.metrics.score import Score, format_score, mean_score, score
+from assay.metrics.random_guesser import Between, frequencies, uniform_guesser
+from assay.metrics.score import Score, format_score, mean_score, score, score_with_resamples
 from assay.metrics.transposed import transpose
+from assay.predictions import Answer
 from assay.seeds import rng_for
+from tests.predictors import predictions
+from tests.toys import Shelf, written
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2)), Concept("m", (0, 1, 2))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "a and n > 0", "s": "n + m"}, [Constraint("k", parse("n <= m or a"))])
@@ -339,8 +343,8 @@ def test_groups_of_which_something_is_known_have_a_collapse():
 
 def test_leaving_out_each_example_in_turn_by_a_plain_loop():
     rng = rng_for(0, "leave out")
-    truth = rng.integers(0, 3, (25, 2))
-    said = np.where(rng.random((25, 2)) < 0.4, rng.integers(0, 3, (25, 2)), truth)
+    truth = rng.integers(0, 5, (25, 2))  # many vectors stand in one example only, some of them only as answers
+    said = np.where(rng.random((25, 2)) < 0.4, rng.integers(0, 5, (25, 2)), truth)
     said[4, 1] = -1
     without = []
     for row in range(25):
@@ -450,3 +454,65 @@ def test_a_seed_and_a_number_of_resamples_are_taken_as_given(monkeypatch):
     first, again, other = (score(held, ["mine"], resamples=12, seed=seed)["mine"] for seed in (1, 1, 2))
     assert first == again and (first.low, first.high) != (other.low, other.high) and first.value == other.value
     assert len(drawn) == 3 * 13 and all(len(rows) == 80 for rows in drawn)
+
+
+def test_a_label_of_which_nothing_is_said_is_named(tmp_path):
+    data = written(Shelf(), tmp_path / "data", train=4, test=9)["test"]
+    said = predictions(data, data.labels, data.concepts)
+    for gone, kept in (("same", "pile"), ("pile", "same")):
+        with pytest.raises(DataError, match=f"say nothing of label '{gone}'; add a column 'label_{gone}'"):
+            gather(data, replace(said, labels={kept: said.labels[kept]}))
+    with pytest.raises(DataError, match=r"has no example 77 \(it has 9\)"):
+        gather(data, replace(said, index=np.array([*range(4), 77, 5, 6, 7, 8])))
+    rows = np.array([8, 0, 5])
+    some = replace(
+        said,
+        index=data.index[rows],
+        labels={
+            "pile": Answer.of(np.array([[0.3, 0.7], [0.9, 0.1], [0.2, 0.8]])),
+            "same": Answer(np.array([1, -1, 0])),
+        },
+        concepts={"two": Answer.of(np.eye(3)[[2, 0, 1]]), "one": Answer(np.array([0, 1, -1]))},
+    )
+    found = gather(data, some)
+    assert (
+        found.labels.tolist() == data.labels[rows].tolist() and found.concepts.tolist() == data.concepts[rows].tolist()
+    )
+    assert found.predicted_labels.tolist() == [[1, 1], [-1, 0], [0, 1]]
+    assert found.predicted_concepts.tolist() == [[0, 2, -1], [1, 0, -1], [-1, 1, -1]]
+    assert found.label_probabilities[0] is None and found.label_probabilities[1].tolist()[1] == [0.9, 0.1]
+    assert [p is None for p in found.concept_probabilities] == [True, False, True]
+    assert (
+        found.answered == (0, 1)
+        and repr(found) == "Evidence(split test: 3 examples, 2 labels, 2 of 3 concepts predicted)"
+    )
+
+
+def test_a_guesser_is_asked_about_some_rules_or_none():
+    limits = [Constraint("k", parse("n <= m")), Constraint("l", parse("a")), Constraint("q", parse("m > 0 or a"))]
+    knowledge = Knowledge.of(SPACE, {"y": "a"}, limits)
+    worlds = SPACE.all_codes()
+    broken = np.stack(
+        [worlds[:, 1] > worlds[:, 2], worlds[:, 0] == 0, (worlds[:, 2] == 0) & (worlds[:, 0] == 0)], axis=1
+    )
+    guesser = uniform_guesser(knowledge)
+    np.testing.assert_allclose(guesser.rule_rates, broken.mean(axis=0))
+    assert guesser.mean_violations == pytest.approx(broken.sum(axis=1).mean())
+    for names, places in ((None, [0, 1, 2]), (["k"], [0]), (["q", "k"], [2, 0]), ([], [])):
+        found = guesser.contradiction_rate(names)
+        rate = broken[:, places].any(axis=1).mean() if places else 0.0
+        assert found.exact and found.low == pytest.approx(rate)
+    often = frequencies(np.array([[0, 0, 1], [0, 1, 1], [0, 1, 0], [0, 0, 1]]), SPACE)
+    assert [p.tolist() for p in often] == [[[1.0, 0.0]], [[0.5, 0.5, 0.0]], [[0.25, 0.75, 0.0]]]
+    mine = replace(guesser, distributions=often)
+    truth = np.array([[0, 1, 1], [0, 0, 0], [1, 0, 1]])
+    assert mine.exact_match(truth) == pytest.approx((0.5 * 0.75 + 0.5 * 0.25 + 0) / 3)
+    assert not Between(0.2, 0.3).exact
+
+
+def test_resamples_without_a_value_are_left_out():
+    found = score_with_resamples("x", 0.5, [0.4, math.nan, 0.6, 0.45], 9)
+    error = float(np.std([0.4, 0.6, 0.45]))
+    assert (found.low, found.high) == pytest.approx(assay.metrics.interval.from_error(0.5, error, 9))
+    found = score_with_resamples("x", 0.5, [0.4, math.nan, 1.2], 9)  # a value above 1 is no share
+    assert (found.low, found.high) == pytest.approx((0.5 - 1.96 * 0.4, 0.5 + 1.96 * 0.4))
