@@ -799,7 +799,7 @@ def test_each_round_counts_what_the_rounds_before_left(monkeypatch):
     literals = [SimpleNamespace(symmetric=False, name=name) for name in "pqr"]
     beam = a_beam(literals=literals, rows=4, rounds=3)
     first = ClauseNode((), ((0, ()),), None, None)
-    second, third = (ClauseNode(("a",), ((1, (0,)), (number, (0,))), None, None) for number in (2, 0))
+    second, third = (ClauseNode(("a", "b"), ((1, (1,)), (number, (0,))), None, None) for number in (2, 0))
     held = {0: [1.0, 0.2, 0.0, 0.5], 1: [0.0, 1.0, 0.5, 0.0], 2: [0.0, 0.0, 0.0, 0.0]}
     asked = []
     rounds = [[(0.9, first, 0), (0.8, second, 1)], [(0.7, second, 1), (0.6, third, 2)], []]
@@ -813,9 +813,9 @@ def test_each_round_counts_what_the_rounds_before_left(monkeypatch):
     left = np.array([[1, 1, 1, 0], [0, 0.8, 1, 0], [0, 0, 0.5, 0]])
     weights = left / left.sum(axis=1, keepdims=True) - np.array([0, 0, 0, 1])
     np.testing.assert_allclose(asked, weights, atol=1e-6)
-    assert [clause.groups for clause in pool.clauses] == [(), ("a",), ("a",)]
+    assert [clause.groups for clause in pool.clauses] == [(), ("a", "b"), ("a", "b")]
     assert [[(one.literal.name, one.places) for one in clause.body] for clause in pool.clauses] == [
-        [("p", ())], [("q", (0,)), ("r", (0,))], [("q", (0,)), ("p", (0,))]
+        [("p", ())], [("q", (1,)), ("r", (0,))], [("q", (1,)), ("p", (0,))]
     ]  # fmt: skip
     np.testing.assert_allclose(pool.values, [held[0], held[1], held[2]])
     wanted = np.array([held[0], held[1], held[2]]) @ weights.T - 0.01 * np.array([[1], [2], [2]])
@@ -1011,3 +1011,35 @@ def test_soft_answers_are_joined_in_the_way_that_is_set(way):
 
     held = some(red)
     np.testing.assert_allclose(model._value(weighted, concepts), some(np.stack([0.5 * held, 0.25 * held])), atol=1e-5)
+    logits = torch.tensor([[1.0, 2.0], [0.0, 0.5]], dtype=torch.float64)
+    rules, truths = Rules(logits, way), torch.tensor([[0.8, 0.3, 0.0], [0.2, 0.9, 0.4]], dtype=torch.float64)
+    wanted = some((logits.softmax(dim=1) @ truths).numpy())
+    np.testing.assert_allclose(rules(truths).detach(), wanted, atol=1e-5)
+
+
+def test_a_weight_just_at_the_threshold_or_as_large_as_that_of_none_is_enough():
+    def strongest(weights, threshold):
+        return WeightedClauses(("a", "b", "c"), np.array(weights)).strongest(threshold)
+
+    assert strongest([[0.0, 0.5, 0.25], [0.25, 0.0, 0.125]], 0.5) == ("b",)
+    assert strongest([[0.0, 0.5, 0.0]], 0.75) == ("b",) and strongest([[0.0, 0.375, 0.0]], 0.75) == ()
+    assert strongest([[0.1, 0.0, 0.8], [0.9, 0.0, 0.0], [0.0, 0.7, 0.1]], 0.5) == ("c", "a", "b")  # rule by rule
+
+
+def test_a_clause_that_never_holds_costs_a_bounded_loss():
+    pool = pool_of([[0.5]], [[0.0, 0.0]], [1])
+    _, loss, steps = learn_weights(pool, torch.ones(2), Descent(1, 1, 0.1, FOREVER))
+    assert steps == 1 and loss == pytest.approx(-np.log(MARGIN), rel=1e-4)
+    _, sure, _ = learn_weights(pool_of([[9.0]], [[1.0, 1.0]], [1]), torch.zeros(2), Descent(1, 1, 0.1, FOREVER))
+    assert sure == pytest.approx(-np.log(MARGIN), rel=1e-2)
+
+
+def test_indecision_costs_more_with_every_step_and_all_rules_must_have_decided(monkeypatch):
+    done, usual = [], clause_weights._price
+    monkeypatch.setattr(
+        clause_weights, "_price", lambda weights, lengths, share: done.append(share) or usual(weights, lengths, share)
+    )
+    values, target = [[0.9, 0.2, 0.7], [0.1, 0.8, 0.3]], torch.tensor([1.0, 0.0, 1.0])
+    pool = pool_of([[9.0, 0.1], [0.0, 0.1]], values, [1, 2])  # the first rule has decided, the second has not
+    _, _, steps = learn_weights(pool, target, Descent(2, 20, 0.001, FOREVER))
+    assert steps == 20 and done == pytest.approx([step / 20 for step in range(20)])

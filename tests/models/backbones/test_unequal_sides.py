@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from safetensors.torch import save_file
 from torch import nn
 
 from assay.errors import ConfigError, DataError
@@ -20,7 +21,7 @@ from assay.models.backbones.frozen import Memory, signature
 from assay.models.backbones.pictures import Resized, next_multiple
 from assay.models.backbones.swin import Patches, PatchMerging, Swin, SwinBlock, WindowAttention
 from assay.models.backbones.vit import TransformerEncoder, TransformerLayer, VisionTransformer, attend
-from assay.models.backbones.weights import fill
+from assay.models.backbones.weights import begin_from, fill, read_weights
 
 WINDOW = swin.WINDOW
 
@@ -341,6 +342,27 @@ def test_weights_of_as_many_numbers_in_another_shape_are_refused():
     network = nn.Linear(3, 2)
     with pytest.raises(DataError, match=r"tensor 'weight' is of size \[3, 2\], not \[2, 3\]"):
         fill(network, {"weight": torch.ones(3, 2), "bias": torch.ones(2)}, "w")
+
+
+def test_a_file_of_weights_is_read_or_told(tmp_path):
+    path = tmp_path / "w.safetensors"
+    save_file({"a.weight": torch.tensor([[1.0, 2.0]]), "b": torch.tensor([3])}, path)
+    found = read_weights(path)
+    assert {name: own.tolist() for name, own in found.items()} == {"a.weight": [[1, 2]], "b": [3]}
+    path.write_bytes(b"junk")
+    with pytest.raises(DataError, match="w.safetensors' are no safetensors file; convert them to one"):
+        read_weights(path)
+    with pytest.raises(DataError, match="none' cannot be read: No such file or directory"):
+        read_weights(tmp_path / "none")
+    asked = []
+
+    def adapt(weights):
+        asked.append(weights)
+        return {"weight": torch.ones(1, 1), "bias": torch.zeros(1)}
+
+    save_file({"theirs": torch.ones(1)}, path)
+    layer = nn.Linear(1, 1)
+    assert begin_from(layer, str(path), adapt) is layer and layer.weight.item() == 1 and list(asked[0]) == ["theirs"]
 
 
 def test_what_a_file_counts_is_taken_over():

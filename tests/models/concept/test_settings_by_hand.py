@@ -55,6 +55,28 @@ def close(found, wanted, atol=1e-5):
     np.testing.assert_allclose(found.detach(), wanted.detach(), atol=atol)
 
 
+@pytest.mark.parametrize(
+    ("name", "role", "concepts", "usual", "perceives", "cost"),
+    [
+        ("blackbox", "label", False, "conv-pool", False, 1), ("embedding", "label", False, "mlp", False, 1),
+        ("cbm", "concept", True, "conv-stride", True, 1), ("semantic", "concept", True, "conv-stride", True, 1),
+        ("cem", "concept", True, "conv-stride", False, 1), ("dcr", "concept", True, "conv-stride", False, 1),
+        ("probcbm", "concept", True, "conv-stride", False, 1), ("ecbm", "concept", True, "conv-stride", False, 6),
+    ],
+)  # fmt: skip
+def test_what_a_model_is_before_anything_is_set(name, role, concepts, usual, perceives, cost):
+    kind = MODELS[name]
+    assert (kind.name, kind.role, kind.has_concepts, kind.can_intervene) == (name, role, concepts, concepts)
+    assert (kind.default_backbone, kind.why_pictures is None, kind.answer_cost) == (usual, perceives, cost)
+    hints = {"concept": "mlp-wide", "label": "mlp-embedding"}
+    assert kind.configure(Settings({}), hints).backbone == hints[role]
+    assert kind.configure(Settings({}), {}).backbone == usual
+    assert kind.configure(Settings({"backbone": "conv-3"}), hints).backbone == "conv-3"
+    if not perceives:
+        with pytest.raises(ConfigError, match=f"'{name}' cannot take its concepts from perception: "):
+            kind.configure(Settings({"perception": "run"}), {})
+
+
 # -- probcbm -----------------------------------------------------------------------------------------------------------
 
 

@@ -33,16 +33,10 @@ from assay.models.core.training import BestEpoch, Phase, Trainee
 from assay.models.core.validation import f1_of_columns
 from assay.render.picture import Box, Layout
 from assay.runs.folder import RunFolder
+from tests.models.core.test_inputs_by_hand import Split
 from tests.models.tiles import tiles
 
 CPU = torch.device("cpu")
-
-
-class Split(SimpleNamespace):
-    """A split of texts, or of numbered examples."""
-
-    def __len__(self):
-        return len(self.texts if "texts" in self.__dict__ else self.index)
 
 
 # -- what is read ------------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from assay.errors import ConfigError, DataError
 from assay.logic.knowledge import Knowledge
 from assay.models import MODELS
 from assay.models.core import devices, fitting, neural, robust, runs, subconcepts, training
-from assay.models.core.losses import Supervision, supervised_labels, supervision_mask
+from assay.models.core.losses import Supervision, concept_loss, supervised_labels, supervision_mask
 from assay.models.core.model import Epoch, Model, _are_probabilities
 from assay.models.core.neural import NeuralModel, Outputs, apply_interventions, as_probabilities, is_set
 from assay.models.core.robust import Reasons, against_confounders
@@ -27,17 +27,11 @@ from assay.models.core.subconcepts import LikeConcepts
 from assay.models.core.tensors import Annotations, Batch, TorchSplit, one_hot_like, scaled, to_annotations, to_batch
 from assay.models.core.training import Phase, Trainee, Training, first_rate, next_rate, train
 from assay.render.picture import Layout
+from tests.models.core.test_edges import Sized
 from tests.models.tiles import Tiles, model_of, tiles
 
 CPU = torch.device("cpu")
 GPU = SimpleNamespace(type="cuda")
-
-
-class Sized(SimpleNamespace):
-    """Something of a length."""
-
-    def __len__(self):
-        return self.size
 
 
 # -- making a model ----------------------------------------------------------------------------------------------------
@@ -111,6 +105,13 @@ def test_nothing_is_supervised_where_no_concept_is_named():
     assert (unsupervised == -1).all() and unsupervised.shape == tiles()["train"].given_concepts.shape
     given = supervised_labels(model_of("cbm", {"supervised_concepts": ["left.big"]}), tiles()["train"])
     assert (given[:, 1] == tiles()["train"].given_concepts[:, 1]).all() and (given[:, [0, 2, 3]] == -1).all()
+
+
+def test_a_concept_of_one_value_may_be_missing():
+    logits = [torch.tensor([[0.7], [0.2]]), torch.tensor([[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]])]
+    codes = torch.tensor([[-1, 2], [0, -1]])
+    wanted = -torch.log_softmax(logits[1], dim=1)[0, 2].item() / 2  # what has one value only is always right
+    assert concept_loss(logits, codes, codes >= 0).item() == pytest.approx(wanted)
 
 
 # -- concepts that are set ---------------------------------------------------------------------------------------------

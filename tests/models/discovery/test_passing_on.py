@@ -15,7 +15,7 @@ from assay.models.discovery import discovering, rule_on_top, runs, sources
 from assay.models.discovery.bottlenecks import LabelFreeCBM, LabelFreeConfig, PosthocCBM, PosthocConfig
 from assay.models.discovery.components import ICA, PCA, IterativeConfig, KMeans
 from assay.models.discovery.discovering import Discovery, DiscoveryPlan, discover
-from assay.models.discovery.method import DiscoveryConfig, SplitRows
+from assay.models.discovery.method import DiscoveryConfig, Scaler, SplitRows
 from assay.models.discovery.rule_on_top import learn_rule
 from assay.models.probes.activations import INPUT, LayerFacts
 from assay.models.symbolic.perception import one_hot
@@ -345,6 +345,17 @@ def test_texts_that_are_followed_the_wrong_way_round_are_left_out(monkeypatch):
     rows = SplitRows(SimpleNamespace(knowledge=None), torch.tensor([[1.0], [2.0], [7.0]]))
     made.fit(rows, rows, lambda *_: None)
     assert made.names == ("p", "r") and made.notes == ["1 of 3 texts are left out: the layer does not follow"]
+
+
+def test_units_are_taken_to_the_mean_and_deviation_of_training():
+    made = LabelFreeCBM(LabelFreeConfig(clip="here"), 0)
+    made.scaler = Scaler(torch.tensor([1.0, 2.0]), torch.tensor(2.0))
+    made.weights, made.scale = (
+        torch.tensor([[1.0, 0.0], [1.0, 2.0]]),
+        (torch.tensor([0.5, -1.0]), torch.tensor([2.0, 4.0])),
+    )
+    found = made.units(SplitRows(None, torch.tensor([[3.0, 4.0], [1.0, 0.0]])))
+    assert found.tolist() == [[0.75, 0.75], [-0.75, -0.25]] and found.dtype == np.float64
 
 
 # -- the folder --------------------------------------------------------------------------------------------------------

@@ -213,3 +213,14 @@ def test_what_cannot_be_loaded_is_told_in_one_line():
     with pytest.raises(MissingExtra, match=r"PyTorch-Concepts cannot be loaded \(No module named 'no_such_module'\); "):
         pyc._part("no_such_module", "x")
     assert pyc._part("math", "pi") > 3
+
+
+def test_their_models_get_what_is_made_of_pictures():
+    module = Queried()
+    wrapped = wrap_pyc(module, KNOWLEDGE, LAYOUT, lambda pictures: pictures * 2)
+    wrapped.module(torch.ones(3))
+    wrapped.tell(torch.ones(2), [torch.tensor([[0.25, 0.75]]), torch.tensor([[0.5, 0.25, 0.25]])])
+    (first, second) = module.asked
+    assert first[2].tolist() == [2, 2, 2] and second[2].tolist() == [2, 2] and second[0] == ["y", "z"]
+    assert second[1]["a"].tolist() == [[0.75]] and second[1]["n"].tolist() == [[0.5, 0.25, 0.25]]
+    assert (wrapped.has_concepts, wrapped.scores, wrapped.layout, wrapped.name) == (True, "logits", LAYOUT, "wrapped")

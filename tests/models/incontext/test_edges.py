@@ -12,7 +12,10 @@ import pytest
 from assay.models.incontext import client as module
 from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import PASSING, Client, Reply, TemporaryFailure, _reply, _sound
+from assay.models.incontext.conversation import Conversation
 from assay.models.incontext.endpoint import Endpoint, EndpointError
+from assay.models.incontext.endpoint_settings import EndpointConfig, open_conversation
+from assay.models.incontext.ledger import BudgetSpent, Ledger, Prices
 from assay.models.incontext.messages import fill
 from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer
 
@@ -208,3 +211,103 @@ def test_prompts_need_all_their_words_and_are_plain_text():
     with pytest.raises(Exception, match="undefined"):
         fill("not_an_answer", problem="x")
     assert "<a & b>" in fill("not_an_answer", problem="<a & b>", choices="yes")
+
+
+@pytest.mark.parametrize("status", sorted(PASSING))
+def test_every_status_that_may_pass_is_tried_again(status):
+    assert isinstance(refusal(status, Retry_After="0"), TemporaryFailure) and refusal(status, Retry_After="0").wait == 0
+
+
+def test_a_request_waits_for_room_for_its_tokens(monkeypatch):
+    mine, waited = client(retries=1), []
+    failures = [TemporaryFailure("a", 1.0)]
+
+    def once(data, tokens):
+        if failures:
+            raise failures.pop()
+        return Reply("x", "stop", "m", 4, 2)
+
+    monkeypatch.setattr(mine, "_once", once)
+    monkeypatch.setattr(mine.rate_limit, "wait", waited.append)
+    mine.ask({"q": 1}, "r", 9)
+    assert waited == [9, 9]
+
+
+def test_counts_that_are_null_are_none():
+    found = _reply(json.dumps({"choices": [{"message": {"content": "abcd"}}], "usage": None}), 6)
+    assert (found.text, found.tokens_in, found.tokens_out, found.estimated) == ("abcd", 6, 2, True)
+
+
+def test_a_ledger_adds_up_and_keeps_what_it_has():
+    ledger = Ledger(Prices(1_000_000, 2_000_000), most_cost=30.0)
+    for request, purpose, cached in (("c", "p", False), ("b", "q", True), ("a", "p", False), ("d", "p", False)):
+        estimated = request in "ab"
+        ledger.enter(purpose, request, Reply("", "", request, 3, 1, estimated, retries=2), cached)
+    ledger.enter("p", "a", Reply("", "", "other", 3, 1), cached=False)  # asked twice is paid twice, and listed once
+    assert (ledger.spent_tokens, ledger.spent_cost) == (16, pytest.approx(20.0))
+    totals = ledger.totals()
+    assert (totals["from_cache"], totals["tokens_estimated"], totals["retries"]) == (1, 2, 8)
+    assert type(totals["tokens_estimated"]) is int and totals["answered_by"] == ["a", "b", "c", "d"]
+    assert [entry["request"] for entry in ledger.to_list()] == ["a", "c", "d", "b"] and len(ledger.uncached) == 3
+    ledger.reserve(10)
+    with pytest.raises(BudgetSpent, match=r"most_cost: the budget of 30 .* \(20 spent in 3 requests\)"):
+        ledger.reserve(11)
+    ledger.take([{**ledger.to_list()[0], "request": "z"}])
+    assert sorted(ledger.exchanges) == ["a", "b", "c", "d", "z"]
+
+
+def test_answers_are_kept_where_that_is_set(monkeypatch, tmp_path):
+    monkeypatch.setenv("ASSAY_LLM_URL", "http://localhost:9/v1")
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "usual"))
+    talk = open_conversation(
+        EndpointConfig(cache=str(tmp_path / "own"), extra={"temperature": 0.5, "top_p": 0}), 0, Ledger()
+    )
+    assert talk.cache.folder == tmp_path / "own" and (tmp_path / "own").is_dir()
+    assert talk.body == {"model": "default", "seed": 0, "temperature": 0.5, "max_tokens": 32768, "top_p": 0}
+    assert open_conversation(EndpointConfig(), 0, Ledger()).cache.folder == tmp_path / "usual" / "answers"
+
+
+def test_of_several_keys_the_first_that_may_be_sent_is(monkeypatch):
+    monkeypatch.delenv("ASSAY_LLM_URL", raising=False)
+    monkeypatch.setenv("OPENAI_BASE_URL", " https://b/v1/chat/completions/ ")
+    for name in ("ASSAY_LLM_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    bare = Endpoint.from_environment()
+    assert (bare.url, bare.key, bare.key_name) == ("https://b/v1", "", "OPENAI_API_KEY")
+    monkeypatch.setenv("OPENAI_API_KEY", " of-openai ")
+    assert Endpoint.from_environment().key == "of-openai"
+    monkeypatch.setenv("ASSAY_LLM_KEY", "of-assay")
+    found = Endpoint.from_environment()
+    assert (found.key, found.key_name, found.name) == ("of-assay", "ASSAY_LLM_KEY", "OPENAI_BASE_URL")
+    hosts = {"localhost": True, "localhost.example.org": False, "10.0.0.1": False, "127.0.0.1": True}
+    assert {host: Endpoint(f"http://{host}:5/v1").local for host in hosts} == hosts
+
+
+def test_an_answer_is_not_taken_for_that_to_another_request(tmp_path):
+    cache = Cache(tmp_path)
+    asked, other = request_hash({"q": 1}), request_hash({"q": 2})
+    cache.put(asked, Reply("x", "stop", "m", 1, 2))
+    cache.path(other).parent.mkdir(parents=True, exist_ok=True)
+    cache.path(other).write_text(cache.path(asked).read_text().replace(asked, other))
+    assert cache.get(other) is None and cache.get(asked).text == "x"
+
+
+def test_what_the_cache_holds_is_free_and_the_rest_must_fit_the_budget(tmp_path):
+    asked = []
+
+    class Answering:
+        def ask(self, body, request, tokens):
+            asked.append(tokens)
+            return Reply("x", "stop", "m", tokens, 1)
+
+    question = [{"role": "user", "content": "q" * 40}]
+    first = Conversation(Answering(), Cache(tmp_path), Ledger(), {"model": "m"})
+    first.ask(question, "p")
+    later = Conversation(Answering(), Cache(tmp_path), Ledger(most_tokens=13), {"model": "m"})
+    assert later.ask(question, "p").text == "x" and later.ledger.totals()["from_cache"] == 1
+    assert later.ledger.spent_tokens == 0 and first.ledger.totals()["from_cache"] == 0 and asked == [14]
+    with pytest.raises(BudgetSpent, match="most_tokens: the budget of 13"):
+        later.ask([{"role": "user", "content": "r" * 40}], "p")
+    other = Conversation(Answering(), Cache(tmp_path), Ledger(), {"model": "another"})
+    other.ask(question, "p")
+    assert asked == [14, 14]  # another model is asked anew

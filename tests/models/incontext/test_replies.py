@@ -1,12 +1,18 @@
 """Replies that list concepts, and what is cut off, hidden or wrong in replies."""
 
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+
+import numpy as np
 import pytest
 
 from assay.concepts import Concept, bits
+from assay.errors import AssayError
 from assay.logic.knowledge import Knowledge
 from assay.models.incontext import replies
 from assay.models.incontext.client import Reply
-from assay.models.incontext.replies import NotAnAnswer, find_values, read_class, read_values
+from assay.models.incontext.rate_limit import retry_after
+from assay.models.incontext.replies import NotAnAnswer, NotARule, find_values, read_class, read_rule, read_values
 
 CONCEPTS = (
     Concept("shape", ("round", "square")),
@@ -94,3 +100,53 @@ def test_what_names_no_class_is_refused(label, text, finish, message):
     with pytest.raises(NotAnAnswer) as caught:
         read_class(reply(text, finish), LABELS.label(label))
     assert str(caught.value) == message
+
+
+def rule_of(text, form="formula", finish="stop"):
+    return read_rule(reply(text, finish), form, LABELS.label("y"), LABELS.space, np.array([[0, 1], [1, 1]]))
+
+
+def test_a_rule_must_be_computable_on_the_examples(monkeypatch):
+    asked = []
+    monkeypatch.setattr(replies, "evaluate", lambda *given: asked.append(given))
+    found = rule_of("RULE: w\n```formula\na\n```")
+    ((formula, space, codes),) = asked
+    assert formula is found.formula and space is LABELS.space and codes.tolist() == [[0, 1], [1, 1]]
+    for error, said in (
+        (ZeroDivisionError("by zero"), "the formula cannot be computed: by zero"),
+        (RecursionError(), "the formula cannot be computed: RecursionError"),
+        (AssayError("no such thing"), "no such thing"),
+    ):
+
+        def failing(*given, error=error):
+            raise error
+
+        monkeypatch.setattr(replies, "evaluate", failing)
+        with pytest.raises(NotARule, match=f"^{said}$"):
+            rule_of("RULE: w\n```formula\na\n```")
+
+
+def test_what_is_hidden_in_a_rule_is_found_and_only_its_end_is_read(monkeypatch):
+    with pytest.raises(NotARule, match="a formula holds no Prolog"):
+        rule_of("RULE: w\n```formula\na and prolog('h(1).', 'h', '', b)\n```")
+    assert rule_of("RULE: w\n```Formula\na\n```\n```python\nb\n```").text == "a"
+    with pytest.raises(NotARule) as caught:
+        rule_of("no rule", finish="tool_calls")
+    assert "cut off" not in str(caught.value)
+    end = "RULE: late\n```formula\nb\n```"
+    monkeypatch.setattr(replies, "LONGEST", len(end))
+    assert rule_of("RULE: early\n```formula\na\n```\n" + end).words == "late"
+
+
+def test_a_date_without_a_zone_is_in_universal_time():
+    later = (datetime.now(UTC) + timedelta(seconds=90)).replace(tzinfo=None)
+    text = format_datetime(later)
+    assert text.endswith("-0000") and 80 < retry_after(text) <= 90
+
+
+def test_values_are_read_whatever_their_letters_and_unknown_names_are_refused():
+    concepts = (Concept("c", ("Red", "BLUE")), Concept("on", (False, True)))
+    assert find_values('{"c": "blue", "on": "FALSE"}', concepts).codes == [1, 0]
+    assert find_values('{"c": "red ", "on": "Yes"}', concepts).codes == [0, 1]
+    with pytest.raises(NotAnAnswer, match="^'hat' is none of the names$"):
+        read_values(reply('{"c": "Red", "on": true, "hat": 1}'), concepts)

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
+from assay.logic import formula as f
 from assay.logic.circuit import Diagram
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
@@ -123,6 +124,15 @@ def test_losses_through_the_rule_are_means_over_examples():
     assert own.rule_loss(logits, labels).item() == pytest.approx(wanted, abs=1e-5)
     impossible = [torch.tensor([[50.0, 0, 0]]), torch.tensor([[50.0, 0]]), torch.tensor([[0.0, 0]])]
     assert np.isfinite(own.rule_loss(impossible, torch.tensor([[1, 3]])).item())
+
+
+@pytest.mark.parametrize(("name", "perceives"), [("dpl", True), ("ltn", True), ("bears", False)])
+def test_what_a_rule_learner_is_before_anything_is_set(name, perceives):
+    kind = MODELS[name]
+    assert (kind.name, kind.role, kind.has_concepts, kind.can_intervene) == (name, "concept", True, True)
+    assert (kind.default_backbone, kind.why_pictures is None, kind.answer_cost) == ("conv-stride", perceives, 1)
+    hints = {"concept": "mlp-wide", "label": "mlp"}
+    assert kind.configure(Settings({}), hints).backbone == "mlp-wide"
 
 
 # -- members -----------------------------------------------------------------------------------------------------------
@@ -312,3 +322,50 @@ def test_truths_are_kept_from_nought_by_little_and_never_above_1():
     for kind in ("goedel", "goguen"):
         equal = Semantics(implication=kind).follows(small[0], small[0])
         assert equal.item() == 1 and Semantics(implication=kind).follows(small[1], small[0]).item() == 1
+
+
+BITS = ConceptSpace(tuple(Concept(name, (False, True)) for name in "abc"))
+A, B, C = (f.Var(name) for name in "abc")
+
+
+def minimum(one, other):
+    return min(one, other)
+
+
+def total(one, other):
+    return min(1.0, one + other)
+
+
+def follows(one, other):
+    return max(1 - one, other)
+
+
+def exclusive(one, other):
+    return total(minimum(one, 1 - other), minimum(1 - one, other))
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        (f.Not(A), lambda a, b, c: 1 - a),
+        (f.And((A, C, f.Not(B))), lambda a, b, c: minimum(minimum(a, c), 1 - b)),
+        (f.Or((A, C)), lambda a, b, c: total(a, c)),
+        (f.Xor((A, B, C)), lambda a, b, c: exclusive(exclusive(a, b), c)),
+        (f.Implies(A, B), lambda a, b, c: follows(a, b)),
+        (f.Implies(B, f.And((A, C))), lambda a, b, c: follows(b, minimum(a, c))),
+        (f.Iff(A, C), lambda a, b, c: minimum(follows(a, c), follows(c, a))),
+        (f.Compare(">=", f.Count((A, B)), f.Const(1)), None),
+        (f.Compare("==", f.Count((A, B)), f.Const(2)), lambda a, b, c: minimum(a, b)),
+    ],
+)
+@torch.no_grad()
+def test_connectives_of_soft_truths(formula, wanted):
+    truths = torch.tensor([[0.2, 0.7, 0.4], [0.9, 0.3, 0.6], [0.5, 0.5, 1.0]], dtype=torch.double)
+    concepts = [torch.stack([1 - truths[:, i], truths[:, i]], dim=1) for i in range(3)]
+    found = FuzzyRule(formula, BITS)(concepts, Semantics("goedel", "lukasiewicz", "kleene-dienes", "or"))
+    for row, (a, b, c) in zip(found.tolist(), truths.tolist(), strict=True):
+        if wanted is None:  # one of two: exactly one, or both
+            one = total(minimum(minimum(1, 1 - a), b), minimum(minimum(1, a), 1 - b))
+            assert row == pytest.approx(total(one, minimum(a, b)))
+        else:
+            assert row == pytest.approx(wanted(a, b, c))

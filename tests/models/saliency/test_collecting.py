@@ -19,6 +19,7 @@ from assay.models.saliency.explaining import ExplainedPart, Explainer, Saliency,
 from assay.models.saliency.methods import Eye, GradCam, IntegratedGradients, eyes_of
 from assay.models.saliency.places import SaliencyPlaces
 from assay.models.saliency.planning import SaliencyPlan
+from assay.models.saliency.randomised import randomise_downwards, weighted_layers
 from assay.render.picture import Box
 
 Y = SaliencyTarget("label", "y", 0, ("no", "yes"))
@@ -192,7 +193,7 @@ def test_labels_are_compared_at_each_stage_and_all_targets_are_scored_at_the_las
     monkeypatch.setattr(explaining, "RandomisationCheck", lambda stages: stages)
     monkeypatch.setattr(explaining.RandomisedStage, "of", lambda *given: stages.append(given) or given[:2])
     monkeypatch.setattr(
-        _Collected, "add", lambda self, part, places: scored.append((self.most, part.codes.tolist(), list(part.data)))
+        _Collected, "add", lambda self, part, places: scored.append((len(stages), part.codes.tolist(), list(part.data)))
     )
     found = checked(plan(check=check, check_examples=3), model, report=lambda *said: told.append(said))
     assert asked[0][0] is model.network and [list(asked[0][1][0]), asked[0][1][1:]] == [[0], [(Y, Z, C), [0]]]
@@ -202,7 +203,68 @@ def test_labels_are_compared_at_each_stage_and_all_targets_are_scored_at_the_las
         assert (count, name) == ((1, "top"), (3, "bottom"))[number]
         assert trained.shape == (6, 2, 3) and (trained == 1).all()
         assert drawn[:, 1, 2].tolist() == [0, 1, 2, 3, 4, 5]  # of the labels alone, one after the other
-    assert scored == [(0, [[0, 1], [3, 4], [6, 7]], [0, 1]), (0, [[2], [5], [8]], [2])]
+    assert scored == [(2, [[0, 1], [3, 4], [6, 7]], [0, 1]), (2, [[2], [5], [8]], [2])]
+
+
+@pytest.mark.parametrize(("pictures", "check_examples"), [(2, 3), (3, 1)])
+def test_all_steps_of_an_explanation_belong_together(monkeypatch, pictures, check_examples):
+    asked, model = [], Model()
+    model.network = SimpleNamespace(to=lambda device: asked.append(device))
+    model.about = lambda: {"model": "m"}
+    data = Rows(range(4))
+    config = {"pictures": pictures, "check_examples": check_examples, "device": "cpu"}
+    asked_for = SaliencyPlan.of("occlusion", Settings(config), examples=99, seed=1)
+    places_of = SimpleNamespace(notes=("of places",), missing=lambda scores, unseen: [f"{scores} {unseen}"])
+    monkeypatch.setattr(explaining, "choose_examples", lambda dataset, plan: data)
+    monkeypatch.setattr(explaining, "choose_concepts", lambda *given: (["c"], "of concepts"))
+    monkeypatch.setattr(explaining, "targets_of", lambda knowledge, concepts: (knowledge, *concepts))
+    monkeypatch.setattr(explaining, "attribution_for", lambda *given: given[0] is asked_for and "attribution")
+    monkeypatch.setattr(explaining.SaliencyPlaces, "of", lambda dataset, data, targets: places_of)
+    monkeypatch.setattr(Explainer, "parts", lambda self, given, report: [part(0, 3), part(3, 1)])
+    monkeypatch.setattr(_Collected, "add", lambda self, part, places: self.maps.append((part, places)))
+    monkeypatch.setattr(_Collected, "first", lambda self, count: (f"{count} codes", f"{count} maps"))
+
+    def check(explainer, places, given, plan, found, report):
+        asked.append((explainer.targets, explainer.attribution, places, given, found.most, len(found.maps), report))
+        return _Checked("check", why_not="not checked")
+
+    monkeypatch.setattr(explaining, "_check", check)
+    monkeypatch.setattr(explaining, "_summarise", lambda found, checked, targets: (["score"], ["unseen"]))
+    monkeypatch.setattr(explaining, "describe_blank", lambda scores: "")
+    monkeypatch.setattr(explaining, "provenance", lambda dataset: "from here")
+    found = explaining.explain(model, SimpleNamespace(knowledge="rule"), asked_for, print)
+    assert asked[0] == torch.device("cpu")
+    assert asked[1] == (("rule", "c"), "attribution", places_of, data, 3, 2, print)
+    assert found.notes == ("of concepts", "not checked", "of places", "['score'] ['unseen']") and found.check == "check"
+    assert (found.plan.examples, found.plan.seed, found.model, found.scores) == (4, 1, "m", ("score",))
+    assert list(found.shown) == list(range(pictures)) and found.maps == f"{pictures} maps"
+    assert found.codes == f"{pictures} codes" and found.targets == ("rule", "c") and found.completeness is None
+    assert found.about["model"] == "m" and found.about["data"] == "from here" and "torch" in found.about["used"]
+
+
+def test_a_layer_that_is_called_again_stays_where_it_was_first():
+    first, second = nn.Linear(2, 2), nn.Linear(2, 2)
+    network = nn.ModuleDict({"second": second, "first": first})
+    found = weighted_layers(network, lambda: first(second(first(torch.ones(1, 2)))))
+    assert [layer.name for layer in found] == ["second", "first"]
+
+
+def test_layers_of_one_shape_are_drawn_apart():
+    network = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
+    layers = weighted_layers(network, lambda: network(torch.ones(1, 3)))
+    assert [layer.name for layer in layers] == ["1", "0"]
+    for _ in randomise_downwards(network, layers, [2], seed=0):
+        assert not torch.equal(network[0].weight, network[1].weight)
+
+
+def test_each_label_is_scored_on_its_own_concepts(monkeypatch):
+    masks = SimpleNamespace(kind="masks", of_concepts=lambda names: names)
+    monkeypatch.setattr(places, "ConceptMasks", lambda data: masks)
+    found = SaliencyPlaces((Z, C, Y), {"y": ("a", "c"), "z": ("b",)}, {}, ()).masks(Rows([1]))
+    assert [(place, scored.target, scored.place, names) for place, scored, names in found] == [
+        (0, "label z", "its concepts", ("b",)), (1, "concept c", "the concept", ("c",)),
+        (2, "label y", "its concepts", ("a", "c")),
+    ]  # fmt: skip
 
 
 # -- what is told and written ------------------------------------------------------------------------------------------

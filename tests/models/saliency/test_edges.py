@@ -65,3 +65,21 @@ def test_labels_are_scored_on_the_concepts_of_their_rule_and_on_marks(monkeypatc
     assert masks[0] == ("a", "c") and masks[2] == ("b",) and masks[1][2].tolist() == [[True, False]]
     monkeypatch.setattr(Masks, "kind", "")
     assert [scored.is_mark for _, scored, _ in made.masks(Data())] == [True, True]
+
+
+def test_few_places_are_drawn_by_the_largest_of_them():
+    image = np.full((100, 100, 3), 100, dtype=np.uint8)
+    few = np.zeros((100, 100))
+    few[2, 3], few[4, 5], few[6, 7] = 8.0, 4.0, -8.0
+    found = draw_over(image, few)
+    assert [found[row, 104 + column].tolist() for row, column in ((2, 3), (4, 5), (6, 7))] == [
+        [225, 30, 40], [162, 65, 70], [100, 100, 100]
+    ]  # fmt: skip
+
+
+def test_areas_are_of_marks_with_so_many_values(monkeypatch):
+    couplings = [SimpleNamespace(name="stripe", count=5), SimpleNamespace(name="dot", count=2)]
+    monkeypatch.setattr(places, "confounders_of", lambda dataset: couplings)
+    monkeypatch.setattr(places, "mark_area", lambda *given: given)
+    areas, notes = places._marks(None, SimpleNamespace(picture_shape=(4, 6, 1)))
+    assert areas == {"stripe": ("stripe", 5, (4, 6, 1)), "dot": ("dot", 2, (4, 6, 1))} and notes == []

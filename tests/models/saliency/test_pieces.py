@@ -153,6 +153,12 @@ def test_examples_are_drawn_by_the_seed_and_kept_in_order():
             choose_examples(wrong, plan(examples=asked))
 
 
+def test_a_single_example_is_enough():
+    order = rng_for(2, "saliency", "test").permutation(9)
+    assert choose_examples(dataset(), plan(examples=1)) == [int(order[0])]
+    assert choose_examples(dataset(size=1), plan(examples=1)) == [0]
+
+
 def test_the_first_twelve_concepts_are_explained_unless_others_are_named():
     names = [f"c{number}" for number in range(13)]
     few, many = (SimpleNamespace(knowledge=Knowledge.of(bits(names[:k]), {"y": "c0"})) for k in (12, 13))

@@ -72,3 +72,19 @@ def test_objects_have_the_groups_of_their_places_and_worlds_are_none():
     assert told("warm_true(B)") == [] and told("warm_true(A), true") == [((), [("warm_true", ())])]
     several = read_clauses(["east(A) :- warm_true(A). east(B) :- day_2(B). west(B) :- day_1(B)."], "east", bias)
     assert [clause.body[0].literal.name for clause in several] == ["warm_true", "day_2"]
+
+
+def test_objects_are_written_in_their_order_and_each_in_its_group():
+    bias = Bias(two_groups())
+    (clause,) = read_clauses(
+        ["east(A) :- has_hat(A,H), has_cup(A,C), has_hat(A,I), colour_red(H), size_2(C), same_price(H,I)."],
+        "east",
+        bias,
+    )
+    assert clause.groups == ("hats", "cups", "hats")
+    assert clause.text("east", bias) == (
+        "east(W) :- has_hat(W,X1), has_cup(W,X2), has_hat(W,X3), colour_red(X1), size_2(X2), same_price(X1,X3)."
+    )
+    assert clause._tied() == [{0, 2}, {1}]
+    text = str(clause.formula())
+    assert text.index("hats") < text.index("cups") and "any(b.size == 2 for b in cups)" in text

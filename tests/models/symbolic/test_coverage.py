@@ -115,3 +115,22 @@ def test_axes_of_other_objects_have_length_1():
     assert expand_axes(bits, (0, 2), 4).shape == (2, 1, 3, 1, 2) and expand_axes(bits[0], (1,), 2).shape == (1, 3, 2)
     assert covered_examples(np.array([[[1], [2]], [[4], [0]]], dtype=np.uint64)).tolist() == [7]
     assert unpack_bits(pack_bits(np.eye(70, dtype=bool)), 70).tolist() == np.eye(70, dtype=bool).tolist()
+
+
+@pytest.mark.parametrize(("count", "words"), [(1, 1), (63, 1), (64, 1), (65, 2), (128, 2)])
+def test_words_hold_64_examples_each_and_nothing_beyond_them(count, words):
+    made = Coverage(Bias(SPACE, Language(objects=1, counts=1)), np.zeros((count, len(SPACE)), dtype=int))
+    assert made.words == words and made.start(()).tolist() == pack_bits(np.ones(count, dtype=bool)).tolist()
+    assert made.start(("cars",)).shape == (3, words) and (made.start(("cars",)) == made.start(())).all()
+
+
+def test_a_batch_of_turned_arguments_refines_an_uneven_clause(cover):
+    groups = ("cars", "cars")
+    number = next(n for n, one in enumerate(cover.bias.literals) if one.name == "size_3")
+    first = PlacedLiteral(cover.bias.literals[number], (0,))
+    choices = cover.start(groups) & cover.literal_bits(number, (0,), 2)
+    for batch in cover.batches(groups):
+        covers = refined_covers(choices, batch)
+        for row, literal in enumerate(batch.numbers.tolist()):
+            placed = PlacedLiteral(cover.bias.literals[literal], batch.places)
+            np.testing.assert_array_equal(covers[row], cover.of(IlpClause(groups, (first, placed))))

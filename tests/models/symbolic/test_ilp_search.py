@@ -380,3 +380,32 @@ def test_a_level_has_every_literal_at_the_price_of_its_depth(monkeypatch):
     structure.level = [other]
     structure.advance(1, Clock.of(-1.0))
     assert structure.level == [] and not made.complete and len(asked) == 2
+
+
+def test_structures_go_to_the_same_depth_in_shares_of_the_time(monkeypatch):
+    asked = []
+
+    class Part:
+        def __init__(self, search, groups, target):
+            self.groups, self.level, self.target = groups, [1], target
+            self.best = SimpleNamespace(into=lambda pool: pool.add(Candidate(groups, 1.0, packed(len(groups)))))
+
+        def advance(self, depth, clock):
+            asked.append((self.groups, depth, clock))
+            self.level = [1] if depth < 2 and self.groups else []
+
+    class Shared:
+        over = False
+
+        def share(self, part):
+            return part
+
+    monkeypatch.setattr(module, "Structure", Part)
+    bias = SimpleNamespace(structures=[(), ("a",), ("a", "b"), ("b", "b", "b")], language=SimpleNamespace(literals=4))
+    present = {"a": np.zeros((2, 1)), "b": np.zeros((3, 1))}
+    made = Search(SimpleNamespace(bias=bias, words=2, present=present))
+    monkeypatch.setattr(module, "LARGEST", 12)  # two words for each of two and three objects, but not for 27 choices
+    pools = list(made.run("target", Shared()))
+    wanted = [((), 1 / 3), (("a",), 1 / 2), (("a", "b"), 1.0)]
+    assert asked == [(groups, depth, part) for depth in (1, 2) for groups, part in wanted] and not made.complete
+    assert [[one.clause for one in pool.clauses.values()] for pool in pools] == [[(), ("a",), ("a", "b")]] * 2

@@ -1,23 +1,33 @@
 """Learners step by step: what is searched again with which examples and time, and what a model passes on."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits
+from assay.concepts import ABSENT, Concept, ConceptSpace, bits
 from assay.config import Settings
+from assay.errors import DataError
 from assay.logic.formula import Const
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.models.symbolic import base
 from assay.models.symbolic.base import SymbolicModel
+from assay.models.symbolic.baseline import columns
 from assay.models.symbolic.examples import Examples, LabelExamples
 from assay.models.symbolic.formulas import LabelRule, LearnedFormulas, rule_fit
 from assay.models.symbolic.ilp import learner as ilp_learner
 from assay.models.symbolic.ilp.learner import Ilp, InducedClauses, Learner
 from assay.models.symbolic.ilp.search import CandidatePool
-from assay.models.symbolic.perception import MissingPerception, RememberedConcepts, one_hot
+from assay.models.symbolic.perception import Detector, MissingPerception, RememberedConcepts, one_hot
+from assay.models.symbolic.perception_settings import (
+    PerceptionConfig,
+    perception_seen_from,
+    resolve_perception,
+    saved_perception,
+)
+from assay.models.symbolic.rules import RuleList, _Rule, questions
 from assay.models.symbolic.synthesis import learner as synthesis_learner
 from assay.models.symbolic.synthesis.learner import FIRST, MORE, Synthesis, _notes, _sum
 from assay.seeds import rng_for
@@ -112,6 +122,31 @@ def test_what_is_set_is_not_remembered():
     assert held.probabilities(data)[0].tolist() == [[0, 0]]
 
 
+def test_a_run_with_values_in_another_order_is_refused_before_it_is_asked(tmp_path):
+    detector = Detector(tmp_path)
+    turned = ConceptSpace((Concept("n", (2, 1, 0)),))
+    detector.__dict__["_model"] = SimpleNamespace(space=turned, predict=lambda data: pytest.fail("asked"))
+    data = SimpleNamespace(
+        name="test", knowledge=TWO, layout=None, stored=True, table=SimpleNamespace(column_names=("image",))
+    )
+    with pytest.raises(DataError, match="knows other values of concept 'n' than the data"):
+        detector.probabilities(data)
+
+
+def test_settings_of_a_reader_are_kept_and_paths_are_those_that_are_meant(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    config = PerceptionConfig(perception="clip:weights", reader={"batch_size": 3})
+    assert resolve_perception(config) == {"perception": f"clip:{tmp_path / 'weights'}", "reader": {"batch_size": 3}}
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "run", target_is_directory=True)
+    (tmp_path / "far" / "run").mkdir(parents=True)
+    seen = SimpleNamespace(about=lambda: {"folder": "eye"}, folder=Path("far/eye"))
+    assert perception_seen_from(seen, Path("link")) == {"folder": "eye", "from_run": "../eye"}
+    (tmp_path / "far" / "eye").mkdir()
+    gone = {"folder": str(tmp_path / "gone"), "from_run": "../eye"}
+    found = saved_perception({"perception": gone, "config": {}}, Path("link"))
+    assert found == {"perception": str(tmp_path / "far" / "run" / ".." / "eye")}
+
+
 def test_numbers_are_drawn_by_seed_and_name_and_parameters_are_counted(tmp_path):
     made = fixed()
     assert made.rng("a", 3).random() == rng_for(7, "fixed", "a", 3).random()
@@ -137,6 +172,45 @@ def test_a_fit_is_of_the_formulas_and_of_what_is_left():
     assert made.coverage() == [f"z: {notes['fit']['text']}"]
     made.learned["y"] = LearnedFormulas({}, 0, {"fit": {"text": "too"}})
     assert made.coverage()[1] == "y: too"
+
+
+def test_examples_of_a_value_have_that_value():
+    examples = LabelExamples(MIXED, TWO.labels[1], np.zeros((5, 2), int), [], np.array([2, 0, 1, 2, 1]))
+    assert [examples.positive(code).tolist() for code in (0, 1, 2)] == [
+        [False, True, False, False, False], [False, False, True, False, True], [True, False, False, True, False]
+    ]  # fmt: skip
+
+
+def test_a_rule_says_the_commonest_value_of_what_it_covers():
+    truth = np.array([[1, 1, 1, 1, 0, 0], [0, 1, 1, 1, 1, 0], [0, 0, 0, 1, 1, 1]], dtype=bool)
+    targets, root = np.array([0, 1, 1, 2, 2, 2]), _Rule((), np.ones(6, dtype=bool), 0.0, -1)
+    found = RuleList(TWO, None, Settings({"beam": 3}))._refined(root, truth, targets, 3)
+    assert [(rule.questions, rule.code) for rule in found] == [((2,), 2), ((0,), 1), ((1,), 1)]
+    assert [rule.worth for rule in found] == pytest.approx([4 / 6, 3 / 7, 3 / 7])
+    few = RuleList(TWO, None, Settings({"beam": 2}))._refined(root, truth, targets, 3)
+    assert [rule.questions for rule in few] == [(2,), (0,)]
+
+
+def test_a_truth_value_that_may_be_absent_is_asked_for_by_value():
+    told = [str(one) for one in questions(Concept("b", (False, True, ABSENT)))]
+    assert told == [f"b {way} {value!r}" for value in (False, True, ABSENT) for way in ("==", "!=")]
+    numbers = [str(one) for one in questions(Concept("n", (3, 5, ABSENT)))]
+    assert numbers == [f"n {way} {value!r}" for value in (3, 5, ABSENT) for way in ("==", "!=")]
+
+
+def test_numbers_that_may_be_absent_are_columns_of_values():
+    space = ConceptSpace((Concept("n", (3, 5, ABSENT)), Concept("m", (2, 4))))
+    given = [np.array([[0.2, 0.3, 0.5]]), np.array([[0.25, 0.75]])]
+    assert columns(space, given, "numbers").tolist() == [[0.2, 0.3, 0.5, 3.5]]
+    assert columns(space, given, "both").tolist() == [[0.2, 0.3, 0.5, 3.5, 0.25, 0.75]]
+
+
+def test_the_formula_of_true_is_that_of_its_own_place():
+    made = Ilp(TWO, None, Settings({}))
+    label = SimpleNamespace(name="y", values=(True, False), kind="bool")
+    made.knowledge = SimpleNamespace(labels=(label,))
+    made.learned = {"y": LearnedFormulas({0: parse("b"), 1: parse("not b")})}
+    assert {name: str(one) for name, one in made.formulas.items()} == {"y": "b"}
 
 
 # -- programs ----------------------------------------------------------------------------------------------------------
