@@ -356,9 +356,9 @@ def test_a_drawn_scene_is_light_owners_and_depths(tmp_path, monkeypatch):
 
 def test_requests_are_answered_one_by_one(tmp_path, monkeypatch):
     answers = io.StringIO()
-    monkeypatch.setattr(worker.os, "fdopen", lambda *_: answers)
-    for name in ("dup", "dup2", "open"):
-        monkeypatch.setattr(worker.os, name, lambda *_: 1)
+    files = dict.fromkeys(("dup", "dup2", "open"), lambda *_: 1)
+    held = SimpleNamespace(fdopen=lambda *_: answers, devnull="", O_WRONLY=0, **files)
+    monkeypatch.setattr(worker, "os", held)
     monkeypatch.setitem(sys.modules, "bpy", MagicMock())
     monkeypatch.setattr(sys, "stdin", io.StringIO("/good\n/bad one\n/good\n"))
     seen = []

@@ -11,7 +11,7 @@ from assay.render import open_image as opening
 from assay.render.canvas import Canvas
 from assay.render.engines import jit, picture_of
 from assay.render.engines.packed_scene import LEAF, mipmaps, pack_mesh, pack_scene
-from assay.render.engines.passes import look_axes
+from assay.render.engines.passes import encode_srgb, look_axes
 from assay.render.letterbox import Letterbox, read_photograph
 from assay.render.marks import mark_picture
 from assay.render.open_image import open_image
@@ -237,6 +237,11 @@ def test_textures_are_joined_one_after_another():
     assert (world.texels == np.concatenate([blue, red])).all()
     assert world.levels[0, :2].tolist() == [[0, 1, 2], [2, 1, 1]]
     assert world.levels[1, :3].tolist() == [[3, 2, 4], [3 + 8, 1, 2], [3 + 10, 1, 1]]
+
+
+def test_light_is_cut_off_after_the_exposure():
+    assert encode_srgb(np.array([1.5, 7.0, 0.25]), 0.5).tolist() == [225, 255, 99]
+    assert encode_srgb(np.array([0.25, 0.6]), 2.0).tolist() == [188, 255]
 
 
 def test_views_nearly_along_their_up_vector_keep_it():
