@@ -18,6 +18,7 @@ from assay.reporting import case as cases
 from assay.reporting import comparison, discovery, examples, interventions, provenance, templating, write
 from assay.reporting.curves import coverage_of, label_reliability
 from assay.reporting.plot import Bars, Chart, ConfusionMap, PlottedValue, _Sheet
+from assay.reporting.sections import NamedRun, TaskSection, matrix_of
 from assay.reporting.table import Table
 from assay.runs.folder import RunFolder
 from tests.reporting.test_comparison import KNOWLEDGE, NAN, drawn, evidence, example, reading, run, score, state, ticks
@@ -338,3 +339,23 @@ def test_what_is_false_or_nothing_can_be_read_right():
     assert right.misread == {} and not right.is_right_by_wrong_concepts
     wrong = example({"a": False, "n": 0}, {"a": True, "n": 0}, focus=("n",))
     assert wrong.misread == {"a": (False, True)} and wrong.changes == "a False→True"
+
+
+def test_runs_of_a_model_are_found_by_its_label_and_not_by_their_names():
+    runs = tuple(
+        NamedRun(name, "r", SimpleNamespace(label=label))
+        for name, label in (("cbm, seed 0", "cbm"), ("dpl", "dpl"), ("cbm, seed 1", "cbm"))
+    )
+    section = TaskSection("t", "a", runs)
+    assert [one.name for one in section.of_model("cbm")] == ["cbm, seed 0", "cbm, seed 1"] and section.of_model(
+        "cem"
+    ) == []
+    assert section.cases == tuple(one.case for one in runs)
+
+
+def test_models_of_every_section_are_in_the_matrix():
+    def section(*labels):
+        return TaskSection("t", "a", tuple(NamedRun(label, "r", SimpleNamespace(label=label)) for label in labels))
+
+    matrix = matrix_of([section("b"), section("a", "b"), section("c")])
+    assert matrix.models == ("b", "a", "c") and len(matrix.sections) == 3
