@@ -49,3 +49,26 @@ def test_a_study_that_is_changed_is_found(monkeypatch):
 def test_an_unknown_study_is_refused():
     with pytest.raises(UnknownName, match="nothing published is known of study 'rsbench-table-3'"):
         fidelity_of("rsbench-table-3")
+
+
+def test_what_was_published_is_read_whole(monkeypatch):
+    row = {"paper": {"epochs": 3}, "departs": {"seeds": "time"}}
+    studies = {
+        "b": {"table": "T 2", "quantities": {"f1": "F1"}, "rows": {"m": row}},
+        "a": {"table": "T 1", "needs": "disk"},
+    }
+    absent = [{"table": "T 3", "numbers": 4, "why": "w"}, {"table": "F 1", "numbers": 0, "why": "x", "needs": "GPU"}]
+    monkeypatch.setattr(module, "_file", lambda: module.Settings({"studies": studies, "absent": absent}))
+    known = fidelity()
+    assert list(known) == ["b", "a"] and known["a"].needs == "disk" and known["b"].quantities == {"f1": "F1"}
+    assert (
+        known["b"].rows["m"].paper == {"epochs": 3}
+        and known["b"].rows["m"].released == {}
+        and fidelity_of("a") == known["a"]
+    )
+    assert [(one.table, one.numbers, one.why, one.needs) for one in absent_tables()] == [
+        ("T 3", 4, "w", ""),
+        ("F 1", 0, "x", "GPU"),
+    ]
+    monkeypatch.setattr(module, "_file", lambda: module.Settings({}))
+    assert fidelity() == {} and absent_tables() == []

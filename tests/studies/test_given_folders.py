@@ -138,3 +138,14 @@ def test_each_seed_and_fold_learns_from_the_run_of_its_own() -> None:
 def test_every_task_and_setting_of_a_model_is_checked(model, why) -> None:
     with pytest.raises(ConfigError, match=why):
         made(*TASKS, models=[model])
+
+
+def test_models_are_chosen_by_what_the_study_calls_them() -> None:
+    study = made(
+        *TASKS, models=[{"model": "tree", "name": "oak"}, {"model": "tree", "name": "elm", "depth": 2}], seeds=[2, 0]
+    )
+    part = study.only(["elm"], 1)
+    assert [(run.label, run.task, run.seed) for run in part.runs] == [("elm", "two", 2), ("elm", "three", 2)]
+    assert part.datasets == study.datasets and study.only() == study and study.baseline == "oak"
+    with pytest.raises(UnknownName, match="the study has no model called 'tree'; there is: elm, oak"):
+        study.only(["tree"])

@@ -61,3 +61,22 @@ def test_a_table_has_scores(mnlogic: Dataset, tmp_path: Path) -> None:
     rows = "\n".join(f"train,{row},0.5" for row in range(len(mnlogic["train"])))
     (tmp_path / "scores.csv").write_text(f"split,index,shiny\n{rows}\n")
     assert isinstance(machine(mnlogic, tmp_path / "scores.csv"), Scores)
+
+
+def test_each_split_of_a_run_has_its_own_rows_and_columns(mnlogic: Dataset, tmp_path: Path) -> None:
+    for split, rows in (("test", [7, 0, 30]), ("train", [63, 1])):
+        some = mnlogic[split].take(np.array(rows))
+        said = {
+            name: Answer((some.concepts[:, place] + place) % 2)
+            for place, name in enumerate(mnlogic.knowledge.space.names)
+        }
+        made = Predictions(mnlogic.fingerprint, split, some.index, {"y": Answer(some.labels[:, 0])}, said)
+        made.write(tmp_path / "run" / "predictions" / f"{split}.parquet", mnlogic.knowledge)
+    (tmp_path / "run" / "run.json").write_text("{}")
+    codes = machine(mnlogic, tmp_path / "run")
+    assert {split: table.shape for split, table in codes.items()} == {"test": (32, 3), "train": (64, 3)}
+    for split, rows in (("test", [7, 0, 30]), ("train", [63, 1])):
+        assert (codes[split][rows] == (mnlogic[split].concepts[rows] + [0, 1, 2]) % 2).all()
+        assert (np.delete(codes[split], rows, axis=0) == -1).all()
+    with pytest.raises(ConfigError, match="threshold: 'mean' is for a CSV of scores"):
+        machine(mnlogic, tmp_path / "run", threshold="mean")

@@ -239,3 +239,15 @@ def test_a_table_tells_the_largest_number_of_runs():
         ("two", "linear", "0.50 ± 0.00 (0.50–0.50)"),
         ("three", "tree", "0.75"),
     ]
+
+
+def test_charts_are_told_in_words():
+    held = [record(value, "two", "tree", seed) for seed, value in enumerate((0.25, 0.5, 0.75))]
+    held += [record(value, "two", "linear", seed) for seed, value in enumerate((0.5, 0.5, 0.5, 1.0))]
+    values, differences = charts_of(study([TOLD], seeds=[0, 1, 2, 3]), held)[0].charts
+    assert values.description == (
+        "tree: mean 0.50 (-0.12 to 1.12) of 3, published 0.50 (0.49 to 0.51); linear: mean 0.62 (0.23 to 1.02) of 4."
+    )
+    assert differences.description == "Pairs of equal seeds. linear: +0.00 over 3 pairs, p = 1.000."
+    assert (values.title, values.value_label) == ("label f1", "label f1")
+    assert (differences.title, differences.value_label) == ("label f1: difference from tree", "difference")

@@ -177,3 +177,23 @@ def test_runs_in_a_folder_come_by_name_whatever_the_system_says(monkeypatch, tmp
     paths = [tmp_path / name / "run.json" for name in ("c", "a", "b")]
     monkeypatch.setattr(Path, "glob", lambda self, pattern: iter(paths) if pattern == "*/run.json" else iter(()))
     assert [run.name for run in runs_in(tmp_path)] == ["a", "b", "c"]
+
+
+def test_probes_are_fitted_as_the_study_says(monkeypatch):
+    from assay.models.probes import runs as probe_runs
+
+    asked = []
+
+    def probe_run(folder, dataset, out, ask):
+        asked.append((folder, dataset, out.name, ask))
+        return SimpleNamespace(results=[], best=None)
+
+    monkeypatch.setattr(probe_runs, "probe_run", probe_run)
+    given = {"method": "tcav", "layers": ["b", "a"], "settings": {"examples": 50, "ridge": 0.5}}
+    assert run_analysis("probe", Path("run"), "data", Settings(given)) == []
+    ((folder, dataset, out, ask),) = asked
+    assert (folder, dataset, out) == (Path("run"), "data", "probes")
+    assert (ask.method, ask.layers, ask.every, ask.seed) == ("tcav", ("b", "a"), False, 0)
+    assert (ask.config.examples, ask.config.ridge, ask.config.repetitions) == (50, 0.5, 199)
+    with pytest.raises(ConfigError, match="unknown key 'exampels'; did you mean 'examples'"):
+        run_analysis("probe", Path("run"), "data", Settings({"settings": {"exampels": 3}}))

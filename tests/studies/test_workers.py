@@ -521,3 +521,40 @@ def test_every_allowed_file_is_run_and_lists_have_a_line_too(tmp_path, monkeypat
     places = {"models": "s.yaml line 2", "models.0": "s.yaml line 3"}
     with pytest.raises(ConfigError, match="^s.yaml line 3: 'three.py' is code"):
         allow_code(replace(settings, places=places), tmp_path / "s.yaml", files)
+
+
+def test_each_run_ends_once_even_if_two_things_that_it_needs_are_broken(tmp_path):
+    class Fake:
+        def check(self, steps, output):
+            pass
+
+        def make(self, given, output, watch):
+            return Outcome(given.name, True, 1.0, "no data" if given.name == "bad" else None)
+
+        def run(self, steps, output, poll):
+            for given in steps:
+                yield Outcome(given.name, True, 1.0, "broke" if given.name in ("r1", "copy2") else None)
+
+    runs = [
+        step("r1", "good"), step("r2", "bad", needs="r1"), step("r3", "copy1"), step("r4", "copy2"), step("r5", "copy1", needs="r1"),
+        step("r6", "copy1", needs="r3"),
+    ]  # fmt: skip
+    study = SimpleNamespace(
+        output=tmp_path, datasets=[DataStep("bad", None), DataStep("good", None)], runs=runs, name="s",
+        copies=[CopyStep("copy1", "good", {}), CopyStep("copy2", "good", {})],
+    )  # fmt: skip
+    found = run.perform_steps(study, lambda text: None, lambda *words: None, Fake())
+    assert [(one.name, one.fault) for one in found] == [
+        ("bad", "no data"), ("good", None), ("copy1", None), ("copy2", "broke"), ("r1", "broke"), ("r3", None), ("r6", None),
+        ("r5", "r1: broke"), ("r2", "bad: no data"), ("r4", "copy2: broke"),
+    ]  # fmt: skip
+
+
+def test_workers_are_told_who_their_parent_is(monkeypatch):
+    pools = []
+    monkeypatch.setattr(local_workers, "ProcessPoolExecutor", lambda *given, **how: pools.append((given, how)))
+    LocalWorkers(5)._pool(3)
+    (((count,), how),) = pools
+    number, parent = how["initargs"]
+    assert (count, number.value, parent, how["initializer"]) == (3, 0, os.getpid(), local_workers._prepare)
+    assert how["mp_context"].get_start_method() == "spawn"
