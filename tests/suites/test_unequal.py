@@ -7,29 +7,27 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import yaml
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.diagnosis.findings import RANK
-from assay.errors import ConfigError, UnknownName
+from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence
-from assay.predictions import Predictions
+from assay.models.core import runs
+from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
-from assay.suites import entry, judging, making, ranks, running, site, steps
+from assay.suites import entry, judging, making, matrix, ranks, running, site, steps
 from assay.suites.board import BoardCell, SuiteBoard, rank_table
 from assay.suites.judging import area_under
 from assay.suites.rows import RANKED, BoardRow, merged, plain, read_rows, write_rows
 from assay.suites.running import RowKeeper, SuiteOrder, run_suite
 from assay.suites.suite import suite_from
 from tests.suites.conftest import CONFIG
+from tests.suites.test_edges import SUITE, entered, row
 
-SUITE = suite_from(Settings(CONFIG))
 NAN = math.nan
-
-
-def row(model="cbm", dataset="plain", seed=0, verdict="sound", level="concepts", status="done", **more):
-    return BoardRow("tiny", dataset, model, level, seed, status, verdict=verdict, **more)
 
 
 # ranks
@@ -280,11 +278,6 @@ def test_concepts_are_counted_of_what_a_copy_is_made_of():
 # entries
 
 
-def entered(**more):
-    facts = {"suite": "tiny", "name": "theirs", "level": "concepts", "seeds": [4, 2], **more}
-    return entry.SuiteEntry(None, SUITE, entry.validate(entry.EntryConfig, Settings(facts)))
-
-
 @pytest.mark.parametrize("split", ["train_1", "valid_2", "ood", ""])
 def test_only_the_two_splits_themselves_may_be_learned_from(split):
     given = entered(trained_on=["valid", split])
@@ -323,5 +316,129 @@ def test_a_file_about_a_split_of_a_like_name_is_refused(monkeypatch, tmp_path, s
         entry._checked(entered(), data, tmp_path / "plain" / "seed0" / "test.parquet", "test")
 
 
+def said(index=(7, 2, 5), codes=(0, 1, 1), concepts=True, **more):
+    """Return predictions for examples by their numbers."""
+    labels = {"y": Answer(np.array(codes)), "z": Answer(np.zeros(len(index), dtype=int))}
+    facts = {"fingerprint": "ff", "split": "test", "index": np.array(index), "labels": labels, **more}
+    return Predictions(**facts, concepts={"a": Answer(np.zeros(len(index), dtype=int))} if concepts else {})
+
+
+@pytest.mark.parametrize(
+    ("level", "given", "message"),
+    [
+        ("concepts", said(), None),
+        ("rule", said(), None),
+        ("labels", said(concepts=False), None),
+        ("labels", said(), "predicts concepts, and level 'labels' sees none; declare another level"),
+        ("concepts", said(fingerprint="fg"), "is about data with fingerprint fg, the suite's is ff"),
+        ("concepts", said((2, 5, 9)), "leaves out 1 of 3 examples, such as number 7"),
+        ("concepts", said((5, 2), (0, 1)), "leaves out 1 of 3 examples, such as number 7"),
+        ("concepts", said((7, 2, 5, 9), (0, 1, 1, 0)), "has 4 rows for 3 examples"),
+        ("concepts", said(codes=(0, -1, 1)), "label 'y' is not predicted in every row"),
+        ("concepts", said(labels={"y": Answer(np.array([0, 1, 1]))}), "label 'z' is not predicted in every row"),
+    ],
+)
+def test_predictions_of_an_entry_are_checked(monkeypatch, tmp_path, level, given, message):
+    asked = []
+    monkeypatch.setattr(entry, "read_predictions", lambda path, knowledge: asked.append((path, knowledge)) or given)
+    knowledge = SimpleNamespace(label_names=("y", "z"))
+    symbols = SimpleNamespace(index=np.array([2, 7, 5]))
+    data = SimpleNamespace(knowledge=knowledge, fingerprint="ff", symbols=lambda split, styles: symbols)
+    path = tmp_path / "plain" / "seed0" / "test.parquet"
+    if message is None:
+        assert entry._checked(entered(level=level), data, path, "test") is given and asked == [(path, knowledge)]
+    else:
+        with pytest.raises(entry.DataError, match=f"^plain/seed0/test.parquet:? {message}"):
+            entry._checked(entered(level=level), data, path, "test")
+
+
 def test_how_much_is_kept_and_drawn():
     assert running.AT_ONCE == 4 and judging.SHOWN == 100 and judging.MOST_MISREAD == 3 and ranks.ENDS == (2.5, 97.5)
+
+
+# ties and orders that the usual rows do not show
+
+
+def test_what_is_unknown_ranks_last_also_below_zero():
+    values = np.array([[-0.5, NAN, NAN], [NAN, -2.0, NAN], [-0.75, -1.0, -9.0], [-0.5, -2.0, NAN]])
+    assert ranks.rank_each(values).tolist() == [[1.5, 4.0, 3.0], [4.0, 2.5, 3.0], [3.0, 1.0, 1.0], [1.5, 2.5, 3.0]]
+    rows = [row("a", "d0", collapse=0.9), row("b", "d0", collapse=0.5), row("b", "d1", collapse=0.4)]
+    assert [(rank.model, rank.mean) for rank in ranks.ranks_of(rows)] == [("a", 2.0), ("b", 1.0)]
+
+
+def test_examples_are_shown_by_how_many_runs_miss_them_and_not_by_how_many_answers(tmp_path):
+    rows = (
+        row(seed=0, wrong='{"9": "x", "4": "u", "30": "v"}', misread='{"12": "r"}'),
+        row(seed=1, wrong='{"30": "v", "9": "x", "4": "w"}', misread='{"12": "s", "11": "s"}'),
+        row("cem", wrong='{"9": "x"}', misread='{"11": "t", "9": "t"}'),
+    )
+    shown = site._errors(SuiteBoard(SUITE, rows), None, "plain", tmp_path)
+    assert [(error.number, error.wrong, error.misread, error.missed, error.runs) for error in shown] == [
+        (9, (("x", 3),), ("cem: t",), 3, 3),
+        (4, (("u", 1), ("w", 1)), (), 2, 3),
+        (30, (("v", 2),), (), 2, 3),
+        (11, (), ("cbm: s", "cem: t"), 0, 3),
+        (12, (), ("cbm: r",), 0, 3),
+    ]
+
+
+def test_the_matrix_keeps_the_order_in_which_cells_come():
+    cells = [
+        matrix.MatrixCell("z", "y", "refuses", "no"),
+        matrix.MatrixCell("b", "x", "crashes", "odd"),
+        matrix.MatrixCell("z", "x", "works", "never told"),
+    ]
+    table = matrix.matrix_table(cells)
+    assert table.head == ("model", "y", "x")
+    assert table.rows == (("z", "refuses: no", "works"), ("b", "", "crashes: odd"))
+
+
+def test_a_family_is_tried_with_its_first_dataset_of_the_suite():
+    usual = CONFIG["datasets"]["plain"]
+    datasets = {
+        "other": {**usual, "family": "boards", "seed": 1},
+        "copy": {**CONFIG["datasets"]["noisy"], "of": "other"},
+        "one": {**usual, "seed": 2},
+        "two": {**usual, "seed": 3},
+    }
+    suite = suite_from(Settings({**CONFIG, "datasets": datasets}))
+    assert matrix._recipe_of("digits", suite).seed == 2 and matrix._recipe_of("boards", suite).seed == 1
+
+
+def test_a_model_that_says_something_else_once_loaded_breaks_its_cell(monkeypatch, tmp_path):
+    written, again = said((7, 2, 5), (0, 1, 1)), said((7, 2, 5), (0, 1, 1))
+    written.labels["y"] = Answer(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.3, 0.7]]))
+    again.labels["y"] = Answer(np.array([0, 1, 1]), np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6]]))
+    asked = []
+    trained = SimpleNamespace(can_intervene=True, has_concepts=True)
+    loaded = SimpleNamespace(predict=lambda data: asked.append(data) or again, intervene="loaded")
+    monkeypatch.setattr(matrix, "taught_by", lambda dataset: None)
+    monkeypatch.setattr(runs, "train_run", lambda order, dataset, folder: asked.append((order, folder)) or trained)
+    monkeypatch.setattr(runs, "load_model", lambda folder: asked.append(folder) or loaded)
+    monkeypatch.setattr(matrix.RunFolder, "all_predictions", lambda self, knowledge: {"test": written, "ood": again})
+    data = type("Data", (dict,), {"knowledge": None})(test="test data", ood="ood data")
+    settings = Settings({"epochs": 3})
+    with pytest.raises(RunFailed, match="saved and loaded, it says something else of 'y'"):
+        matrix._live_through("m", settings, data, tmp_path)
+    assert asked == [(runs.Order("m", settings), tmp_path), tmp_path, "test data"]
+
+
+@pytest.mark.parametrize(
+    ("facts", "message"),
+    [
+        ({"level": "all"}, "suite 'tiny' has no level named 'all'"),
+        ({"name": "dpl"}, "name: 'dpl' is a baseline of the suite; choose another"),
+        ({"seeds": [3, 1, 3]}, r"seeds: each once, not \[3, 1, 3\]"),
+        ({"refused": {"plain": "x", "nosy": "y"}}, "no dataset named 'nosy'; did you mean 'noisy'"),
+    ],
+)
+def test_an_entry_is_refused_as_it_is_opened(monkeypatch, tmp_path, facts, message):
+    usual = {"suite": "tiny", "name": "noisy", "level": "rule", "seeds": [3, 1], "refused": {"noisy": "z"}}
+    (tmp_path / "entry.yaml").write_text(yaml.safe_dump(usual))
+    monkeypatch.setattr(entry, "find_suite", lambda name: {"tiny": SUITE}[name])
+    opened = entry.SuiteEntry.open(tmp_path)
+    assert (opened.folder, opened.suite, opened.config.name, opened.config.seeds) == (tmp_path, SUITE, "noisy", [3, 1])
+    assert opened.sees("rule") and not opened.sees("concepts")
+    (tmp_path / "entry.yaml").write_text(yaml.safe_dump({**usual, **facts}))
+    with pytest.raises((ConfigError, UnknownName), match=message):
+        entry.SuiteEntry.open(tmp_path)
