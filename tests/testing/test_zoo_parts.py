@@ -262,3 +262,11 @@ def test_unequal_values_are_not_exchanged() -> None:
     assert {zoo.find_exchangeable(home, rng_for(seed)) for seed in range(6)} == {(0, 2)}
     three = Habitat("t", 0, Knowledge.of(digits(["a", "b", "c"], range(3)), {"y": "a + b + c"}), {"test": every[:, :3]}, every[:, :3])  # fmt: skip
     assert {zoo.find_exchangeable(three, rng_for(seed)) for seed in range(20)} == {(0, 1), (0, 2), (1, 2)}
+
+
+def test_concepts_of_other_values_are_not_exchanged_though_labels_would_stay() -> None:
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (5, 6, 7)), Concept("c", (0, 1, 2))))
+    every = space.all_codes()
+    shifted = Habitat("t", 0, Knowledge.of(space, {"y": "a + b == 7 and c > 0"}), {"test": every}, every)
+    assert shifted.keeps(zoo.exchange(0, 1)) and zoo.visible(shifted, zoo.exchange(0, 1), [0, 1])
+    assert zoo.find_exchangeable(shifted, rng_for(0)) is None
