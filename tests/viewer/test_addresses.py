@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from assay.diagnosis.findings import MEANINGS
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.viewer import compare, interventions, routes, samples, verdicts
+from assay.viewer import bundle, compare, interventions, reading, routes, samples, verdicts
 from assay.viewer import service as service_module
 from assay.viewer.access import Access
 from assay.viewer.query import Query
@@ -399,3 +399,27 @@ def test_answers_hide_folders_and_keep_letters_and_their_status():
     answer = service.respond({"why": "/home/me/my data/é.png is gone"}, 404)
     assert answer.status_code == 404 and answer.body.decode() == '{"why": "é.png is gone"}'
     assert answer.media_type == "application/json"
+
+
+def test_rows_without_an_answer_are_no_errors_of_a_bundle():
+    table = Table()
+    table.sides = {}
+    right = table.labels.copy()
+    right[4] = 1 - right[4]  # of the last three rows that have answers, the last is wrong
+    answers = said(right[2:], table.concepts[2:], (-1, -1, 0, 1, 2))
+    served = SimpleNamespace(key="d", runs=["r"])
+    held = SimpleNamespace(answers=lambda key, split, run: answers)
+    assert [bundle.choose_rows(held, served, table, most).tolist() for most in (2, 3, 4)] == [
+        [0, 4],
+        [0, 1, 4],
+        [0, 1, 2, 4],
+    ]
+
+
+def test_regions_count_only_rows_that_have_answers():
+    table = Table()
+    table.labels = np.array([[0, 0], [1, 1], [-1, 0], [-1, 1], [0, 0]])
+    answers = said([[0, 0], [0, 1], [1, 0]], [[0, 1, 0]] * 3, (0, 1, -1, -1, 2))
+    object.__setattr__(answers, "table", table)
+    found = {one["name"]: (one["examples"], one["right"]) for one in reading._regions(answers, "y", table.sides["y"])}
+    assert found == {"far": (2, 1), "a 1": (1, 0), "a 2": (1, 0)}  # rows 0 and 4; row 1; none of the others
