@@ -170,3 +170,13 @@ def test_the_same_name_is_not_the_same_file():
         require_same(given, {"name": "mine.py", "sha256": "e" * 64}, "it")
     with pytest.raises(WrongCode):
         require_same(given, {}, "it")
+
+
+def test_equal_files_in_two_folders_are_two_modules(tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name / "mine.py", "class Mine: pass\n")
+    one, two = (load_file(tmp_path / name / "mine.py") for name in ("one", "two"))
+    assert one.module.__name__ != two.module.__name__ and one.file.sha256 == two.file.sha256
+    assert code_of(one.module.Mine) == one.file != two.file == code_of(two.module.Mine)
+    assert sys.modules[one.module.__name__] is one.module

@@ -252,3 +252,18 @@ def test_slots_that_are_partly_optional_are_refused_wherever_the_odd_one_is():
 def test_names_are_suggested_from_afar_and_one_alone_is_listed():
     assert suggestion("colour", ["colours_of", "size"]) == "; did you mean 'colours_of'?"
     assert suggestion("x", ["abc"]) == "; there is: abc"
+
+
+def test_slots_of_a_kind_come_in_the_order_of_the_space():
+    slots = (
+        Slot("z", "g", ("a", "b")),
+        Slot("c", "h", ("a", "b")),
+        Slot("b", "g", ("b", "a")),
+        Slot("a", "g", ("a", "b")),
+    )
+    space = ConceptSpace(tuple(Concept(name, (0, 1)) for slot in slots for name in slot.concepts), slots)
+    assert [[slot.name for slot in kind] for kind in space.kinds] == [["z", "c", "a"], ["b"]]
+    assert {group: [slot.name for slot in own] for group, own in space.groups.items()} == {
+        "g": ["z", "b", "a"],
+        "h": ["c"],
+    }

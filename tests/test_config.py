@@ -160,3 +160,8 @@ def test_names_are_compared_as_they_are() -> None:
         check_names(["a"], ["A"], "thing")
     with pytest.raises(ValueError, match="no thing named 'B'"):
         check_names(["B"], ["b"], "thing")
+
+
+def test_keys_of_flags_are_stripped_however_their_values_are_read() -> None:
+    found = from_pairs([" a = 3", " i =[", "b= x y ", "a=4"], "--with")
+    assert found.values == {"a": 4, "i": "[", "b": "x y"} and found.place("i") == "--with: "

@@ -202,3 +202,13 @@ def test_a_folder_that_cannot_be_looked_into_is_told(tmp_path: Path, monkeypatch
     with pytest.raises(DataError, match=f"^cannot use folder '{tmp_path}': Permission denied$"):
         files.require_empty(tmp_path)
     files.require_empty(tmp_path / "none")
+
+
+def test_folders_on_the_way_to_a_file_or_folder_are_made(tmp_path: Path) -> None:
+    write_atomically(tmp_path / "a" / "b" / "c.txt", b"c")
+    with write_folder(tmp_path / "d" / "e" / "f") as half:
+        (half / "g.txt").write_text("g")
+    assert [str(path.relative_to(tmp_path)) for path in sorted(tmp_path.rglob("*")) if path.is_file()] == [
+        "a/b/c.txt",
+        "d/e/f/g.txt",
+    ]

@@ -293,3 +293,13 @@ def test_five_maps_are_three_and_two():
     assert figure.get_size_inches().tolist() == pytest.approx([12.0, 7.2])
     two = plots.heat_maps({name: (np.eye(2), [0, 1], [0, 1]) for name in "ab"}, "true", "said")
     assert len(two.axes) == 2 and two.get_size_inches().tolist() == pytest.approx([8.0, 3.6])
+
+
+def test_categories_stay_in_their_order(axes):
+    plots.draw_bars(axes, ["z", "a", "m"], [Bars("one", [PlottedValue(0.1), PlottedValue(0.2), PlottedValue(0.3)])])
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["z", "a", "m"] and axes.get_yticks().tolist() == [
+        0,
+        1,
+        2,
+    ]
+    assert marks(axes) == ["one, z: 0.10", "one, a: 0.20", "one, m: 0.30"]

@@ -394,3 +394,20 @@ def test_labels_by_the_rule_are_unknown_where_no_world_was_found(monkeypatch: py
     assert found.labels["y"].codes.tolist() == [0, -1, 1] and found.labels["z"].codes.tolist() == [1, -1, 0]
     assert found.about["decoded"] == {"changed": 1, "not_proven": 2, "not_found": 1, "labels_by_rule": True}
     assert [found.concepts[name].codes.tolist() for name in "abc"] == [[0, -1, 1], [1, -1, 0], [0, -1, 0]]
+
+
+def test_predictions_of_nobody_are_a_file_without_rows(tmp_path: Path) -> None:
+    said = soft([[0.5] * 3])
+    nobody = replace(
+        said, index=np.zeros(0, int), labels={"y": Answer(np.zeros(0, int))}, concepts={"a": Answer.of(np.ones((0, 2)))}
+    )
+    nobody.write(tmp_path / "p.parquet", ONE_OF_THREE)
+    assert pq.read_table(tmp_path / "p.parquet").num_rows == 0
+    assert pq.read_schema(tmp_path / "p.parquet").names == [
+        "index",
+        "split",
+        "fingerprint",
+        "label_y",
+        "concept_a",
+        "concept_a_probabilities",
+    ]

@@ -1,9 +1,12 @@
 """Workers and programs: who they are, that they end with us, and how signals are heard."""
 
 import os
+import select
 import signal
+import subprocess
 import sys
 import threading
+from contextlib import suppress
 from types import SimpleNamespace
 
 import pytest
@@ -158,3 +161,19 @@ def test_columns_become_a_data_frame():
     pytest.importorskip("pandas")
     frame = to_frame({"a": [1, 2], "b": ["x", "y"]})
     assert frame.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_a_program_is_killed_when_we_are():
+    text = (
+        "import sys, time\nfrom assay.processes import start_program\n"
+        "with start_program(['sh', '-c', 'sleep 60 & echo $!; wait']) as program:\n    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, start_new_session=True) as parent:
+        group = os.getpgid(int(parent.stdout.readline()))
+        parent.kill()
+        assert parent.wait() == -signal.SIGKILL
+        try:  # the end of the file, which the program and what it started would hold open
+            assert select.select([parent.stdout], [], [], 20)[0] and parent.stdout.read() == b""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
