@@ -152,6 +152,13 @@ def test_one_violated_unit_can_be_where_blanks_are_forgiven(shape: BoardShape) -
     assert (shape.violated_units(boards).sum(axis=1) >= 3).all()
 
 
+@pytest.mark.parametrize("shape", [BoardShape(2), BoardShape(3)], ids=str)
+def test_corrupted_boards_keep_the_number_of_their_blanks(shape: BoardShape) -> None:
+    blanks, rows = overwrite_symbols(valid(shape, 80), Draws(1), np.arange(80), ".", np.full(80, 4)), np.arange(80)
+    boards = corrupt_by_count(shape, blanks, Draws(0), rows, 1 + rows % shape.side, "open")
+    assert ((boards == 0).sum(axis=1) == 4).all()
+
+
 @pytest.mark.parametrize(
     ("counts", "blanks", "message"),
     [

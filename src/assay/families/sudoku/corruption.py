@@ -74,7 +74,8 @@ def corrupt_by_count(
 ) -> Array:
     """Return the boards changed so that each has exactly the wanted number of violated units.
 
-    Moves are drawn until the number is met; a move that would not bring it nearer, or beyond, is not made.
+    Moves are drawn until the number is met. A move that would not bring it nearer, or beyond, is not made, nor one that
+    would fill a blank cell: the number of blanks would tell invalid boards.
     """
     corrupted, flags = boards.copy(), shape.violated_units(boards, incomplete)
     counts = flags.sum(axis=1)
@@ -85,7 +86,8 @@ def corrupt_by_count(
         tried = _move(shape, corrupted[todo], flags[todo], most, words)
         tried_flags = shape.violated_units(tried, incomplete)
         now = tried_flags.sum(axis=1)
-        better = (now > counts[todo]) & (now <= wanted[todo])
+        as_blank = (tried == BLANK).sum(axis=1) == (boards[todo] == BLANK).sum(axis=1)
+        better = (now > counts[todo]) & (now <= wanted[todo]) & as_blank
         changed = todo[better]
         corrupted[changed], flags[changed], counts[changed] = tried[better], tried_flags[better], now[better]
         todo, turn = todo[counts[todo] != wanted[todo]], turn + 1
