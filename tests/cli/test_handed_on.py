@@ -1260,3 +1260,10 @@ def test_a_suite_is_shown_with_its_datasets_levels_and_models(monkeypatch, capsy
     ]  # fmt: skip
     suite.show_suite("one", as_json=True)
     assert json.loads(capsys.readouterr().out) == {"of": "one"}
+
+
+def test_stages_are_told_of_any_training():
+    stages = {"label_accuracy": {"average": 0.75, "forgetting": 0.125}, "after_each": [1, 2]}
+    assert CLI["train"]._notes({"model": "cbm", "stages": stages}) == [
+        "after the last of 2 stages: label accuracy 0.750 on average, forgetting 0.125"
+    ]
