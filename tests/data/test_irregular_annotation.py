@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
 from assay.config import Settings, validate
 from assay.data import annotate as annotating
 from assay.data import cache, concept_sets, rebuild, support
@@ -741,3 +741,18 @@ def test_every_concept_and_every_label_has_draws_of_its_own(monkeypatch):
     assert asked == [
         ("concept", "a", 3), ("concept", "b", 3), ("label", "y", 3), ("label", "z", 3), ("missing", "a", 3), ("missing", "b", 3),
     ]  # fmt: skip
+
+
+def test_a_group_with_a_gap_is_left_alone_and_rates_go_by_encoder(monkeypatch):
+    space = ConceptSpace(
+        bits(["p", "q", "r"]).concepts, encoders=(EncoderGroup("both", ("p", "r")), EncoderGroup("q", ("q",)))
+    )
+    knowledge = Knowledge.of(space, {"y": "p"})
+    monkeypatch.setattr(Annotator, "draws", lambda self, what, name, rows: np.full(rows, 0.25))
+    asked = Annotation(subjective_noise=0.5, subjective_groups=[["p", "q", "r"]], missing={"both": 0.5, "r": 0.1})
+    one = Annotator(knowledge, asked, "s")
+    given = np.array([[1, 1, -1], [0, 1, 0], [1, 1, 0]])
+    assert one.subjective_concepts(given).tolist() == [[1, 1, -1], [1, 0, 0], [1, 1, 0]]
+    assert (
+        one.gaps(np.zeros((2, 3), int)).tolist() == [[True, False, False]] * 2
+    )  # its own name goes before its group's
