@@ -345,7 +345,7 @@ def test_types_are_of_the_label_that_they_are_listed_for():
     knowledge = Knowledge.of(bits(["a", "b", "c"]), rules, types=types, odds=odds)
     found = {label.name: {region.name: str(region.formula) for region in label.types} for label in knowledge.labels}
     assert found == {"x": {"one": "xor(a, b)", "no a": "not a"}, "y": {"none": "not b and not c"}, "z": {}}
-    assert [label.odds for label in knowledge.labels] == [odds["x"], odds["y"], None]
+    assert [label.odds for label in knowledge.labels] == [odds["x"], odds["y"], None] and knowledge.stochastic
     data = json.loads(json.dumps(knowledge.to_dict()))
     assert data["labels"] == [
         {"name": "x", "formula": "a and b", "values": [False, True], "types": {"one": "xor(a, b)", "no a": "not a"},

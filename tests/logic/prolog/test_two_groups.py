@@ -70,6 +70,11 @@ def test_relations_have_the_values_of_all_their_slots():
         "n": (5, 3, 4),
     }  # fmt: skip
     assert dict(Vocabulary(SPACE).kinds) == {"dogs": "dog", "boxes": "box"}
+    assert [Vocabulary(SPACE).relation("has", group).name for group in ("", "dogs", "boxes")] == [
+        "has_dog",
+        "has_dog",
+        "has_box",
+    ]
     alike = ConceptSpace(
         tuple(Concept(f"{name}.x", (0, 1)) for name in ("car1", "car2", "car_3", "car_4")),
         tuple(Slot(f"car{end}", group, ("x",)) for end, group in (("1", "a"), ("2", "b"), ("_3", "a"), ("_4", "c"))),
