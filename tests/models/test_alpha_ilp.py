@@ -985,6 +985,8 @@ def test_programs_of_several_labels_are_written_and_come_back():
     heads = [model.head(label, code) for label, code in zip(knowledge.labels, (true[0], true[1], 1), strict=True)]
     assert heads == ["y", "size_1_", "z_2"]
     assert lines[2:4] == [red.body[0].literal.definition, small.body[0].literal.definition]
+    whole = model.program(knowledge.labels[2]).splitlines()  # the last of its values has no clause
+    assert whole[-1] == small.body[0].literal.definition and len(whole) == 3
     model.learned = {name: LearnedFormulas({}, 1) for name in rules}
     other = AlphaIlp(knowledge, None, Settings({"objects": 3, "threshold": 0.5}))
     other.set_state(json.loads(json.dumps(model.state())))
@@ -1043,3 +1045,22 @@ def test_indecision_costs_more_with_every_step_and_all_rules_must_have_decided(m
     pool = pool_of([[9.0, 0.1], [0.0, 0.1]], values, [1, 2])  # the first rule has decided, the second has not
     _, _, steps = learn_weights(pool, target, Descent(2, 20, 0.001, FOREVER))
     assert steps == 20 and done == pytest.approx([step / 20 for step in range(20)])
+
+
+def test_clauses_of_any_rule_are_kept():
+    values, target = [[0.9, 0.2, 0.7], [0.1, 0.8, 0.3], [0.5, 0.5, 0.5]], torch.tensor([1.0, 0.0, 1.0])
+    pool = pool_of([[9.0, 0.0], [0.0, 9.0], [-9.0, -9.0]], values, [1, 2, 3])
+    kept, _, _ = learn_weights(pool, target, Descent(2, 2, 0.001, FOREVER))
+    assert kept.clauses == pool.clauses[:2] and kept.weights.argmax(axis=1).tolist() == [0, 1]
+
+
+def test_a_number_of_their_own_is_not_the_place_of_objects():
+    slots = tuple(Slot(name, "cups", ("number",)) for name in ("p", "q"))
+    space = ConceptSpace(tuple(Concept(f"{name}.number", (1, 2, 3)) for name in ("p", "q")), slots)
+    literal = next(
+        one for one in Bias(space, Language(objects=1, counts=0)).literals if one.value == 3 and one.way == "=="
+    )
+    ground = GroundAtoms(space, [literal])
+    spreads = [np.array([[0.2, 0.3, 0.5]]), np.array([[0.6, 0.3, 0.1]])]
+    found = ground.values(tensors(spreads))[ground.atoms(0, np.array([[0], [1]]))]
+    np.testing.assert_allclose(found[:, 0], [0.5, 0.1], atol=1e-9)

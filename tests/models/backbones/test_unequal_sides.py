@@ -17,7 +17,7 @@ from assay.models.backbones.build import BackbonePlan, build_backbone, build_net
 from assay.models.backbones.deep import LiteBlock
 from assay.models.backbones.dropout import Dropout, StochasticDepth
 from assay.models.backbones.efficientnet import EfficientNet, MobileBlock, SqueezeExcitation, convolution
-from assay.models.backbones.frozen import Memory, signature
+from assay.models.backbones.frozen import Frozen, Memory, signature
 from assay.models.backbones.pictures import Resized, next_multiple
 from assay.models.backbones.swin import Patches, PatchMerging, Swin, SwinBlock, WindowAttention
 from assay.models.backbones.vit import TransformerEncoder, TransformerLayer, VisionTransformer, attend
@@ -619,3 +619,36 @@ def test_a_mobile_block_widens_convolves_weighs_and_narrows():
     inside = F.silu(normed(F.conv2d(maps, widen[0].weight), widen[1]))
     inside = F.silu(normed(F.conv2d(inside, apart[0].weight, None, 1, 1, groups=16), apart[1]))
     close(block(maps), normed(F.conv2d(weigh(inside), narrow[0].weight), narrow[1]) + maps, 1e-7)
+
+
+# -- what is remembered of frozen features -----------------------------------------------------------------------------
+
+
+def test_a_damaged_file_does_not_hide_those_after_it(tmp_path):
+    keys = [letter * 16 for letter in (b"x", b"y", b"z")]
+    for key, value in zip(keys, (1.5, 2.5, 3.5), strict=True):
+        memory = Memory(tmp_path)
+        memory.add([key], torch.tensor([[value, -value]]))
+        memory.save()
+    (tmp_path / "0.safetensors").write_bytes(b"junk")
+    save_file({"keys": torch.zeros(1, 16, dtype=torch.uint8)}, tmp_path / "00.safetensors")
+    found = Memory(tmp_path)
+    found.open()
+    assert {key: row.tolist() for key, row in found.rows.items()} == {
+        key: [value, -value] for key, value in zip(keys, (1.5, 2.5, 3.5), strict=True)
+    }
+
+
+def test_pictures_are_known_by_the_nearest_bytes():
+    seen = []
+
+    class Watched(nn.Module):
+        def forward(self, given):
+            seen.append((given * 255).flatten(1).tolist())
+            return given.flatten(1)
+
+    frozen = Frozen(Watched(), None)
+    near = torch.tensor([[6.6, 0.4], [7.4, 0.0], [7.6, 254.7]]).view(3, 1, 1, 2) / 255
+    close(frozen(near) * 255, torch.tensor([[7.0, 0], [7, 0], [8, 255]]), 1e-3)
+    (given,) = seen
+    assert given == [pytest.approx([7, 0]), pytest.approx([8, 255])]

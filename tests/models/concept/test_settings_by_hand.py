@@ -631,3 +631,43 @@ def test_a_fit_begins_within_its_bounds_and_knows_its_slopes(monkeypatch):
     assert value == pytest.approx(-np.log(chances[np.arange(7), labels]).mean() + 0.2 * (flat[:4] ** 2).sum())
     steps = [(loss(flat + own)[0] - loss(flat - own)[0]) / 2e-6 for own in 1e-6 * np.eye(6)]
     np.testing.assert_allclose(slope, steps, atol=1e-6)
+
+
+# -- what is impossible, left out or not square ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["rule", "and"])
+def test_what_a_given_head_excludes_has_the_log_of_a_tiny_number(kind):
+    head = label_head(kind, Knowledge.of(bits(["a", "b"]), {"y": "a and b"}))
+    given = torch.tensor([[0.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.5, 0.5], [0.5, 0.5, 0.0, 1.0]], requires_grad=True)
+    found = head(given)
+    assert found.exp().tolist() == [pytest.approx(row, abs=1e-6) for row in ([0, 1], [1, 0], [0.5, 0.5])]
+    assert found[0, 0].item() == found[1, 1].item() == pytest.approx(np.log(1e-12), abs=1e-3)
+    found.sum().backward()
+    assert given.grad.isfinite().all()
+
+
+def test_constraints_that_no_diagram_holds_are_left_out_and_told():
+    space = ConceptSpace(tuple(Concept(name, (0, 1, 2)) for name in "abc"))
+    rules = [Constraint("large", parse("a + 2 * b != 3 * c")), Constraint("small", parse("b != 1"))]
+    knowledge = Knowledge.of(space, {"y": "a"}, rules)
+    sizes = {name: Limits(knowledge).diagram([name]).size for name in ("large", "small")}
+    assert sizes["small"] < sizes["large"]
+    loss = ConstraintLoss(Limits(knowledge, sizes["small"]), SemanticConfig(violation_weight=0.5, semantic_weight=2.0))
+    assert loss.about == {"exact": False, "groups": [["small"]], "left_out": ["large"]}
+    assert len(loss.groups) == len(loss.rules) == 1
+    given = shares(sizes=(3, 3, 3))
+    kept = 1 - given[1][:, 1]
+    assert loss(given).item() == pytest.approx((-2 * kept.log().mean() + 0.5 * (1 - kept).mean()).item(), abs=1e-5)
+
+
+@torch.no_grad()
+def test_parts_that_are_no_squares_are_embedded_by_convolutions():
+    layout = Layout(16, 9, 1, {"a": Box(0, 0, 8, 9), "n": Box(8, 0, 16, 9)})
+    made, given = model("embedding", layout=layout, backbone="conv-pool", hidden=[3]), pictures(2, layout)
+    tall = model("embedding", layout=Layout(16, 20, 1, {"a": Box(1, 2, 9, 18), "n": Box(8, 4, 16, 20)}), backbone="conv-stride")  # fmt: skip
+    given = (given * 255).round() / 255
+    parts = [made.body(given[:, :, :, :8]), made.body(given[:, :, :, 8:])]
+    close(torch.cat(made.logits(given), dim=1), made.head(made.layers(torch.cat(parts, dim=1))))
+    assert tall.layers[0].in_features == 2 * 128 * 2 * 1
+    assert [part.shape for part in tall.logits(pictures(3, tall.layout))] == [(3, 2), (3, 5)]

@@ -8,9 +8,10 @@ import pytest
 import torch
 
 from assay.concepts import Concept, ConceptSpace
-from assay.errors import DataError
+from assay.errors import ConfigError, DataError
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Knowledge
+from assay.logic.parse import parse
 from assay.models.discovery import discovering, rule_on_top, runs, sources
 from assay.models.discovery.bottlenecks import LabelFreeCBM, LabelFreeConfig, PosthocCBM, PosthocConfig
 from assay.models.discovery.components import ICA, PCA, IterativeConfig, KMeans
@@ -19,6 +20,7 @@ from assay.models.discovery.method import DiscoveryConfig, Scaler, SplitRows
 from assay.models.discovery.rule_on_top import learn_rule
 from assay.models.probes.activations import INPUT, LayerFacts
 from assay.models.symbolic.perception import one_hot
+from tests.models.discovery.test_edges import discovery, found, match
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "a and n > 0", "z": "n + a"})
@@ -231,6 +233,22 @@ def test_a_tree_asks_for_each_value_of_each_concept():
     assert found == [(3, ["not not a"]), (1, ["not a", "not n == 2"]), (3, ["not a", "n == 2"])]
 
 
+def test_a_value_that_no_leaf_says_is_never_true():
+    parts = {
+        "left": np.array([1, -1, -1]), "right": np.array([2, -1, -1]), "feature": np.array([1, -2, -2]),
+        "classes": np.array([0, 3]), "shares": np.array([[0.7, 0.3], [0.9, 0.1], [0.6, 0.4]]),
+    }  # fmt: skip
+    tree = SimpleNamespace(space=SPACE, knowledge=KNOWLEDGE, parts={"y": {"classes": np.array([1])}, "z": parts})
+    (zero, first), (three, second) = rule_on_top._tree_program(tree)["labels"]["z"]["formulas"]
+    assert (zero, three, second) == (0, 3, "False")
+    assert np.asarray(evaluate(parse(first), SPACE, SPACE.all_codes()), dtype=bool).all()
+
+
+def test_a_score_of_0_is_written():
+    lines = runs._csv(found(discovery(7, (), [match("a", 0, 0.0), match("b", 3, 1.0)]))).splitlines()
+    assert lines[1:] == ["7,a,0,1,0.0000,0.2500,0.7500,0.1250", "7,b,3,1,1.0000,0.2500,0.7500,0.1250"]
+
+
 # -- sources -----------------------------------------------------------------------------------------------------------
 
 
@@ -290,6 +308,13 @@ def test_a_backbone_gives_its_output_or_a_layer(network, monkeypatch, frozen):
         (found,), count, most = whole.compute(torch.full((2, 1), 51, dtype=torch.uint8))
         np.testing.assert_allclose(found.detach(), network(torch.full((2, 1), 0.2)).detach(), atol=1e-6)
         assert (whole.name, whole.layer, count, most) == ("mlp", "output", 2, 23)
+
+
+def test_the_first_layer_is_taken_where_no_other_has_weights(network):
+    layers = [SimpleNamespace(name=str(place), weighted=weighted) for place, weighted in enumerate((1, 0, 0))]
+    assert sources._before_last(layers).name == "0"
+    with pytest.raises(ConfigError, match="the pictures themselves have no layer ''"):
+        sources.open_source(INPUT, "", {}, 5, "cpu")
 
 
 def test_pictures_are_numbers_from_0_to_1(network):

@@ -222,3 +222,14 @@ def test_a_fit_is_scaled_by_the_training_pictures_and_judged_on_validation(monke
     assert (made.size.height, made.size.width) == (8, 16) and made.network.places_shape == (4, 8)
     assert seen[0].shape == (3, 2, 8, 16) and float(seen[0].mean()) == pytest.approx(0, abs=1e-5)
     assert float(seen[0].std()) == pytest.approx(1, abs=1e-5) and made.network.encoder[0].in_channels == 2
+
+
+def test_slots_are_ordered_across_and_not_down():
+    network = Guess(0.0)
+    network.places_shape = (2, 3)
+    slots = torch.tensor([[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]])
+    attention = torch.tensor([[[0, 0, 2.0, 0, 0, 0], [0, 0, 0, 3.0, 0, 0], [0, 1.0, 0, 0, 1.0, 0]]])
+    network.encode = lambda pictures: (slots, attention)
+    units = method(network, DrawnSize(4, 6)).units(SplitRows(None, torch.zeros(1, 1, 4, 6, dtype=torch.uint8)))
+    wanted = [3, 4, 0, 1, 3 / 6, 5, 6, 0.5, 0.5, 2 / 6, 1, 2, 1, 0, 2 / 6]  # the leftmost lies lowest
+    np.testing.assert_allclose(units, [wanted], atol=1e-6)

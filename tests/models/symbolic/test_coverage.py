@@ -8,7 +8,7 @@ import pytest
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.logic.evaluate import evaluate
 from assay.logic.prolog.bias import Bias, Language
-from assay.models.symbolic.bits import pack_bits, unpack_bits
+from assay.models.symbolic.bits import count_bits, pack_bits, unpack_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, placements
 from assay.models.symbolic.ilp.coverage import Coverage, covered_examples, expand_axes, refined_covers
 
@@ -134,3 +134,19 @@ def test_a_batch_of_turned_arguments_refines_an_uneven_clause(cover):
         for row, literal in enumerate(batch.numbers.tolist()):
             placed = PlacedLiteral(cover.bias.literals[literal], batch.places)
             np.testing.assert_array_equal(covers[row], cover.of(IlpClause(groups, (first, placed))))
+
+
+def test_bits_are_counted_beyond_a_byte_and_the_first_example_is_the_lowest():
+    truth = np.zeros((2, 400), dtype=bool)
+    truth[0, :300], truth[1, [0, 2, 65]] = True, True
+    words = pack_bits(truth)
+    assert words.shape == (2, 7) and words[1].tolist() == [5, 2, 0, 0, 0, 0, 0] and words.dtype == np.uint64
+    assert count_bits(words).tolist() == [300, 3] and unpack_bits(words, 400).tolist() == truth.tolist()
+
+
+def test_a_number_of_their_own_is_not_the_place_of_objects():
+    slots = tuple(Slot(name, "cups", ("number",)) for name in ("p", "q"))
+    space = ConceptSpace(tuple(Concept(f"{name}.number", (1, 2, 3)) for name in ("p", "q")), slots)
+    made = Coverage(Bias(space, Language(objects=1, counts=0)), np.array([[2, 0], [1, 1], [0, 2]]))
+    (number,) = (n for n, one in enumerate(made.bias.literals) if one.value == 3 and one.way == "==" and one.arity == 1)
+    assert unpack_bits(made.bits[number], 3).tolist() == [[True, False, False], [False, False, True]]

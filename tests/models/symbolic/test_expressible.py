@@ -167,3 +167,25 @@ def test_tables_that_are_too_large_are_not_made(monkeypatch):
 def test_sketches_are_joined():
     joined = ClauseSketch((("a", "cars"),), 2) + ClauseSketch((("b", "boats"),), 3)
     assert joined == ClauseSketch((("a", "cars"), ("b", "boats")), 5) and ClauseSketch() == ClauseSketch((), 0)
+
+
+@pytest.mark.parametrize(
+    ("rule", "wide", "narrow"),
+    [
+        ("(n == 1) >> on", [(0, 1)] * 3, [(0, 1)] * 4),  # that n is not 1 takes two bounds, or three values
+        ("m == 1 if n == 2 else on", [(0, 2)] * 3, [(0, 2)] * 4),
+        ("all_different(n, m, k)", [(0, 3)] * 24, [(0, 3)] * 24),
+        ("n * 0 + m * 0 + k * 0 + on == 1", [(0, 4)] * 64, [(0, 4)] * 64),
+        ("any(c.number == c.wheels for c in cars)", [(1, 1)], None),
+        ("any(c.number < c.wheels for c in cars)", [(1, 1)], None),
+        ("car1.colour == 'red'", None, None),  # no object is called by its name
+    ],
+)
+def test_rules_whose_parts_are_unlike(rule, wide, narrow):
+    assert (sizes(rule, WIDE), sizes(rule, NARROW)) == (wide, narrow)
+
+
+def test_the_dearest_value_counts_wherever_it_stands():
+    assert told("n + m", (3, 0, 1), comparisons=False) == Expressibility(True, 4)
+    assert told("n + m", (0, 1, 3), comparisons=False) == Expressibility(True, 4)
+    assert not told("n + m", (3, 0), clauses=3, comparisons=False).holds
