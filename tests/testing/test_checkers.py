@@ -56,6 +56,7 @@ def test_a_law_holds_if_its_function_returns() -> None:
     assert checks[:2] == [Check("fine", None), Check("ours", "no such thing")]
     assert checks[2] == Check("theirs", "IndexError: list index out of range")
     assert [check.passed for check in checks] == [True, False, False]
+    assert not Check("in silence", "").passed  # a fault of no words is one
 
 
 def test_the_first_broken_law_is_raised() -> None:
