@@ -161,7 +161,7 @@ class FuzzyRule(nn.Module):
             case f.Iff(left, right):
                 first, second = truth(left), truth(right)
                 return s.both(s.follows(first, second), s.follows(second, first))
-            case f.Compare(operator, f.Count(parts), f.Const(number)):
+            case f.Compare(operator, f.Count(parts), f.Const(number)) if parts:
                 return _count_truths([truth(part) for part in parts], operator, int(number), s)
         name, places = self.places[formula]
         return cases_hold(places, self.get_buffer(name), concepts, s)
