@@ -26,8 +26,6 @@ from assay.data.annotator import Annotator, apply_flips, refuse_unknown, sample_
 from assay.data.columns import kind_of_values, numbers, open_parquet, parquet_bytes, read_parquet, strings, to_column
 from assay.data.concept_masks import ConceptMasks
 from assay.data.concept_sets import ConceptSet, label_from
-from assay.data.confounding.confounder import Confounder, Coupling
-from assay.data.confounding.source import ConfoundedSource
 from assay.data.content import content_of
 from assay.data.croissant import croissant
 from assay.data.dataset import Dataset
@@ -1017,54 +1015,3 @@ def test_masks_are_of_things_seen_and_else_of_regions():
     assert (masks.of_concepts(["p", "q"]) == (p | q)).all() and not masks.of_concepts([]).any()
     assert ConceptMasks(Data(columns=(), layout=layout, knowledge=data.knowledge)).kind == "regions"
     assert ConceptMasks(Data(columns=(), layout=Layout(4, 3), knowledge=data.knowledge)).kind == ""
-
-
-# -- confounded worlds -------------------------------------------------------------------------------------------------
-
-
-ALARM = Knowledge.of(SPACE, {"y": "a and b"})
-
-
-def confounded(formula, total=400, quota=None, name="train", **settings):
-    """Return a source whose world at each place is the number of the place, with the formula going with `y`."""
-    every = np.array([[a, b, shape] for a in (0, 1) for b in (0, 1) for shape in range(3)])
-    base = SimpleNamespace(
-        split=SimpleNamespace(name="train", size=11, quota=quota),
-        total=total,
-        codes=lambda places: every[np.asarray(places) * 7 % 12],
-        contains=lambda codes: codes[:, 0] == 1,
-        worlds=lambda places: [World(SPACE, tuple(row), {}) for row in every[np.asarray(places) * 7 % 12].tolist()],
-    )
-    coupling = Coupling(Confounder(**{"what": formula, "with": "y", "strength": 1.0, **settings}), ALARM)
-    return ConfoundedSource(base, SimpleNamespace(name=name), [coupling], 0)
-
-
-def test_worlds_that_do_not_fit_are_replaced_by_those_of_places_further_on():
-    source = confounded("shape == 'cross'")
-    places = np.arange(10)
-    plain, taken = source.base.codes(places), source._drawn(places)[0]
-    codes = source.codes(places)
-    assert (ALARM.labels_of(codes)[:, 0] == ALARM.labels_of(plain)[:, 0]).all()
-    assert ((codes[:, 2] == 2) == (ALARM.labels_of(codes)[:, 0] == 1)).all() and (taken % 11 == places).all()
-    fitting = (plain[:, 2] == 2) == (plain[:, 0] & plain[:, 1]).astype(bool)
-    assert (
-        (taken[fitting] == places[fitting]).all()
-        and (taken[~fitting] > 9).all()
-        and fitting.any()
-        and not fitting.all()
-    )
-    assert [world.codes for world in source.worlds(places)] == [tuple(row) for row in codes.tolist()]
-    assert [world.style["nuisances"]["shape == 'cross'"] for world in source.worlds(places)] == (
-        codes[:, 2] == 2
-    ).astype(int).tolist()
-    assert source.total == 400 and source.contains(codes).tolist() == (codes[:, 0] == 1).tolist()
-    chosen = confounded("shape == 'cross'", quota="some")  # chosen by where they lie in the rule
-    assert chosen.codes(places).tolist() == plain.tolist() and chosen._drawn(places)[1].tolist() == [[-1]] * 10
-    turned = confounded("shape == 'cross'", name="reversed").codes(places)
-    assert ((turned[:, 2] == 2) != (ALARM.labels_of(turned)[:, 0] == 1)).all()
-    assert confounded("frame").codes(places).tolist() == plain.tolist()
-
-
-def test_worlds_that_there_are_not_are_told():
-    with pytest.raises(ConfigError, match="split 'train' has hardly a world whose 'not a' is as asked for its label"):
-        confounded("not a").codes(np.arange(12))

@@ -18,16 +18,10 @@ from assay.data.annotation import Annotation
 from assay.data.annotator import Annotator, Given
 from assay.data.concept_masks import ConceptMasks
 from assay.data.concept_sets import ConceptSet, label_from
-from assay.data.confounding import stored
-from assay.data.confounding.confounder import Confounder, Coupling, couplings_of, draw_codes
-from assay.data.confounding.source import ConfoundedSource
-from assay.data.confounding.stored import Copying
-from assay.data.confounding.task import ConfoundedTask
-from assay.data.dataset import Dataset, decode
+from assay.data.dataset import Dataset
 from assay.data.machine_scores import Scores
 from assay.data.prolog import _write_split, rules_of
 from assay.data.rebuild import Redrawing, check_code
-from assay.data.recipe import Recipe
 from assay.data.row_choice import choose_rows
 from assay.data.support import parse_worlds, random_worlds, training_support
 from assay.errors import ConfigError
@@ -35,7 +29,6 @@ from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import Constraint, Knowledge, Odds
 from assay.logic.parse import parse
 from assay.logic.prolog import oracle
-from assay.render.marks import mark_image, mark_picture
 from assay.render.picture import Box, Layout, ObjectBox
 from assay.worlds.world import World
 from tests.data.test_split_rows import split as split_of
@@ -508,186 +501,6 @@ def test_rules_and_programs_stand_in_one_file():
     text = rules_of(Knowledge.of(space, {"big": oracle("big(W) :- a(W, X), X > 4.\n\n", space), "few": "a < 3"}))
     assert text.count("big(") == 1 and text.endswith("\nbig(W) :- a(W, X), X > 4.\n")
     assert 0 <= text.index("few(") < text.index("% label big is big/1 of this program, worlds told as facts")
-
-
-# -- confounders -------------------------------------------------------------------------------------------------------
-
-
-def planted(**values):
-    return Confounder.model_validate({"what": "watermark", "with": "same", **values})
-
-
-def test_stages_count_as_the_split_that_they_are_of():
-    asked = planted(where=["my_test", "train"])
-    assert [asked.holds_in(name) for name in ("my_test_1", "my_test", "train_12", "my", "train_1_2", "test")] == [
-        True, True, True, False, False, False,
-    ]  # fmt: skip
-
-
-def test_marks_have_as_many_kinds_as_values_that_they_go_with():
-    task = ConfoundedTask(Shelf(), [planted(**{"with": "two"}), planted(what="frame", **{"with": "one"})])
-    world = World(task.space, (0, 1, 0), {"distance": 2000, "nuisances": {"watermark": 1, "frame": 1}})
-    plain = Shelf().render(world)
-    assert (task.render(world).image == mark_picture(mark_picture(plain, "watermark", 1, 3), "frame", 1, 2).image).all()
-    other = World(task.space, (0, 1, 0), {"distance": 2000, "nuisances": {"watermark": 2}})
-    shown = task.render_all([world, other])
-    assert (shown[1].image == mark_picture(plain, "watermark", 2, 3).image).all()
-    assert (shown[0].image != shown[1].image).any()
-    assert task.change_world(World(task.space, (0, 1, 0), {"distance": 1}), {"one": "blue"}).style == {"distance": 1}
-
-
-def test_the_first_stage_of_the_test_split_comes_again():
-    names = ["train", "test_1", "test_2", "hard"]
-    splits = tuple(Shelf().splits()[0].__class__(name, 5, parse("True")) for name in names)
-    task = ConfoundedTask(Shelf(), [planted()])
-    assert task._origin(splits).name == "test_1" and task._origin(splits[:1]) is None
-    assert [split.name for split in task.splits()][-2:] == ["unconfounded", "reversed"]
-    sizes = {split.name: split.size for split in task.splits()}
-    assert sizes["unconfounded"] == sizes["reversed"] == sizes["test"] != sizes["hard"]
-
-
-def test_formulas_all_fit_and_drawn_labels_stay():
-    knowledge = Coin().knowledge
-    every = np.array([[a, b, c] for a in (0, 1) for b in (0, 1) for c in (0, 1)])
-
-    def worlds(places):
-        rows = np.asarray(places)
-        return [
-            World(knowledge.space, tuple(every[p * 3 % 8].tolist()), {"luck": [(p * 37 % 100) / 100, 0.5]})
-            for p in rows.tolist()
-        ]
-
-    base = SimpleNamespace(
-        split=SimpleNamespace(name="train", size=13, quota=None), codes=lambda places: every[np.asarray(places) * 3 % 8], worlds=worlds,
-    )  # fmt: skip
-    couplings = [
-        Coupling(planted(what="b", strength=1.0, **{"with": "y"}), knowledge),
-        Coupling(planted(what="c != a", strength=1.0, **{"with": "y"}), knowledge),
-    ]
-    source = ConfoundedSource(base, SimpleNamespace(name="train"), couplings, 0)
-    places = np.arange(13)
-    before = source._labels(places, base.codes(places))
-    taken, drawn = source._drawn(places)
-    after = source._labels(taken, base.codes(taken))
-    assert (before == after).all() and (before[:, 0] != knowledge.labels_of(base.codes(places))[:, 0]).any()
-    codes = source.codes(places)
-    assert (codes[:, 1] == before[:, 0]).all() and ((codes[:, 2] != codes[:, 0]) == before[:, 0]).all()
-    assert (drawn == before[:, :1]).all() and (taken % 13 == places).all()
-
-
-def test_a_split_of_unknown_partners_is_marked_freely(shelf):
-    many = Coupling(planted(**{"with": "two"}), shelf.knowledge)
-    rng = np.random.default_rng(0)
-    assert {many.draw_reversed(rng, -1) for _ in range(60)} == {0, 1, 2}
-    assert {many.draw_freely(rng) for _ in range(60)} == {0, 1, 2}
-
-
-def test_marks_of_stored_pictures_add_up_and_depend_on_the_seed(shelf, tmp_path):
-    couplings = tuple(Coupling(one, shelf.knowledge) for one in (planted(), planted(what="frame", **{"with": "two"})))
-    copying = Copying(shelf, couplings, tmp_path)
-    data = shelf["test"].take(np.array([6, 1, 4]))
-    table = copying.mark_rows(data.full_table(), "reversed", [[1, 2], [0, 1], [1, 0]])
-    cells = table["image"].to_pylist()
-    assert [cell["path"] for cell in cells] == ["reversed-6.png", "reversed-1.png", "reversed-4.png"]
-    for image, cell, (first, second) in zip(data.images, cells, ((1, 2), (0, 1), (1, 0)), strict=True):
-        assert (decode(cell["bytes"]) == mark_image(mark_image(image, "watermark", first, 2), "frame", second, 3)).all()
-    styles = [json.loads(text) for text in table["style"].to_pylist()]
-    assert [style["nuisances"] for style in styles] == [
-        {"watermark": 1, "frame": 2}, {"watermark": 0, "frame": 1}, {"watermark": 1, "frame": 0},
-    ]  # fmt: skip
-    assert all("distance" in style for style in styles) and table["index"].to_pylist() == [6, 1, 4]
-    seeded = SimpleNamespace(manifest={**shelf.manifest, "seed": 9})
-    freely = [
-        Copying(one, couplings, tmp_path).codes("unconfounded", shelf["test"], shelf["test"].index)
-        for one in (shelf, seeded)
-    ]
-    assert freely[0] != freely[1]
-    part = copying.codes("test", data, data.index)
-    assert part == [copying.codes("test", shelf["test"], shelf["test"].index)[row] for row in (6, 1, 4)]
-
-
-def test_what_cannot_be_marked_is_refused(shelf):
-    def refused(confounders, **more):
-        given = {**shelf.manifest, **more}
-        dataset = SimpleNamespace(manifest=given, folder=Path("x"), knowledge=shelf.knowledge)
-        with pytest.raises(ConfigError) as caught:
-            stored._check(dataset, confounders)
-        return str(caught.value)
-
-    assert "name a mark and what it goes with" in refused([])
-    assert "has no pictures to mark" in refused([planted()], columns=["text"])
-    assert "'position' would move pictures and not their masks" in refused([planted(), planted(what="position")])
-    assert "'style.x' needs worlds to be drawn anew" in refused([planted(), planted(what="style.x")])
-    flat = SimpleNamespace(
-        manifest={**shelf.manifest, "columns": ["image", "text"]}, folder=Path("x"), knowledge=shelf.knowledge
-    )
-    assert [one.name for one in stored._check(flat, [planted(what="position"), planted()])] == ["position", "watermark"]
-
-
-def test_a_dataset_of_several_shards_is_marked_row_by_row(tmp_path, monkeypatch):
-    monkeypatch.setattr(Recipe, "shard_rows", property(lambda self: 3))
-    old = written(Shelf(), tmp_path / "old", train=5, valid=2, test=7, hard=0, pairs=7)
-    marks = [planted(strength=0.5), planted(what="frame", strength=0.5, **{"with": "two"})]
-    manifest = stored.confound_dataset(old, marks, tmp_path / "new")
-    assert stored.confound_dataset(old, marks, tmp_path / "new") == manifest
-    new = Dataset.open(tmp_path / "new")
-    assert new.split_names == ("train", "valid", "test", "unconfounded", "reversed")
-    assert [[shard["rows"] for shard in entry["shards"]] for entry in manifest["splits"]] == [
-        [3, 2],
-        [2],
-        *[[3, 3, 1]] * 3,
-    ]
-    assert [shard["rows"] for shard in manifest["pairs"]["shards"]] == [3, 3, 1] and len(new["pairs"]) == 7
-    assert manifest["confounded_from"] == old.fingerprint and len(manifest["task"]["confound"]) == 2
-
-    def nuisances(name):
-        return [tuple(json.loads(text)["nuisances"].values()) for text in new[name].table["style"].to_pylist()]
-
-    couplings = couplings_of(marks, old.knowledge)
-    for split, origin in (
-        ("train", "train"),
-        ("valid", "valid"),
-        ("test", "test"),
-        ("unconfounded", "test"),
-        ("reversed", "test"),
-    ):
-        data = old[origin]
-        partners = np.stack([one.partner(data.concepts, data.labels) for one in couplings], axis=1)
-        drawn = draw_codes(couplings, split, origin, old.manifest["seed"], data.index, partners)
-        assert nuisances(split) == [tuple(row) for row in drawn] and (new[split].concepts == data.concepts).all()
-        for row, (first, second) in enumerate(drawn):
-            image = mark_image(mark_image(data.images[row], "watermark", first, 2), "frame", second, 3)
-            assert (new[split].images[row] == image).all()
-    rows = new["pairs"].pair_rows.tolist()
-    assert sorted(rows) != rows and nuisances("pairs") == [nuisances("test")[row] for row in rows]
-    assert stored._is_of(tmp_path / "new", old) and not stored._is_of(tmp_path / "new", new)
-    assert not stored._is_of(tmp_path / "old", old) and not stored._is_of(tmp_path, old)
-
-
-def test_a_confounded_task_asks_its_task_whether_it_is_ready_and_what_is_finer():
-    asked = []
-
-    class Odd(Shelf):
-        def check_ready(self):
-            asked.append("ready")
-
-        def subconcepts_of(self, worlds):
-            return f"finer of {worlds}"
-
-    task = ConfoundedTask(Odd(), [planted()])
-    task.check_ready()
-    assert asked == ["ready"] and task.subconcepts_of([1]) == "finer of [1]"
-
-
-def test_a_task_of_texts_cannot_be_marked():
-    class Words(Shelf):
-        layout = Layout(0, 0)
-
-    style = {"what": "one == two", "with": "pile"}
-    for marks in ([planted()], [Confounder.model_validate(style), planted()]):
-        with pytest.raises(ConfigError, match="task 'shelf' has no pictures to mark"):
-            ConfoundedTask(Words(), marks)
-    assert ConfoundedTask(Words(), [Confounder.model_validate(style)]).couplings[0].is_formula
 
 
 # -- masks and no changes at all ---------------------------------------------------------------------------------------

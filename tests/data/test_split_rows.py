@@ -1,6 +1,5 @@
 """A split in a notebook: examples by number, parts, data frames, features, pictures with captions; odd rows refused."""
 
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,16 +7,12 @@ import pyarrow as pa
 import pytest
 
 from assay.concepts import bits
-from assay.data.confounding.confounder import Confounder, Coupling, couplings_of, draw_codes, set_codes, with_choices
-from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
 from assay.data.dataset import Dataset
 from assay.data.split_data import SplitData, example_table
-from assay.errors import ConfigError, DataError, UnknownName
+from assay.errors import DataError, UnknownName
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Box, Layout, ObjectBox
-from assay.seeds import rng_for
-from assay.worlds.world import World
 from tests.toys import Coin, Shelf, written
 
 
@@ -118,126 +113,3 @@ def test_drawn_labels_are_lawful_by_their_luck(tmp_path):
     place = data.table.column_names.index("label_y")
     turned = replace(data, table=data.table.set_column(place, "label_y", pa.array([not y for y in labels])))
     assert not turned.lawful[:, 0].any() and turned.lawful[:, 1].all()
-
-
-# confounders
-
-
-def test_a_confounded_task_is_its_task_in_all_else():
-    task = Shelf()
-    planted = Confounder.model_validate({"what": "watermark", "with": "same"})
-    made = with_confounders(task, [planted])
-    assert (
-        isinstance(made, ConfoundedTask) and plain(made) is task is plain(task) and with_confounders(task, []) is task
-    )
-    for name in ("knowledge", "layout", "style_choices", "planted", "columns", "summary", "interventions"):
-        assert getattr(made, name) == getattr(task, name)
-    assert made.backbones() == task.backbones() and made.sources() == task.sources()
-    assert str(made.in_distribution()) == str(task.in_distribution()) and str(made.held_out()) == str(task.held_out())
-    world = World(task.space, (0, 1, 0), {"distance": 2000})
-    assert made.ingredients(world) == task.ingredients(world)
-    assert made.style(rng_for(0), (0, 1, 0), "train") == task.style(rng_for(0), (0, 1, 0), "train")
-    assert np.array_equal(made.render(world).image, task.render(world).image)
-    marked = World(task.space, (0, 1, 0), {"distance": 2000, "nuisances": {"watermark": 1}})
-    assert not np.array_equal(made.render(marked).image, task.render(world).image)
-    assert np.array_equal(made.render_all([marked])[0].image, made.render(marked).image)
-    changed = made.change_world(marked, {"one": "blue"})
-    assert changed is not None and changed["one"] == "blue" and changed.style["nuisances"] == {"watermark": 1}
-
-
-def coupling(**values):
-    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a and b", "n": "a + b + c"})
-    return Coupling(Confounder.model_validate({"what": "watermark", "with": "y", **values}), knowledge)
-
-
-def test_a_nuisance_has_a_code_for_each_value_that_it_goes_with():
-    concepts, labels = np.array([[1, 1, 0], [0, 1, 1]]), np.array([[1, 2], [0, -1]])
-    assert coupling().count == 2 and coupling(**{"with": "n"}).count == 4 and coupling(**{"with": "a or c"}).count == 2
-    assert coupling().partner(concepts, labels).tolist() == [1, 0]
-    assert coupling(**{"with": "n"}).partner(concepts, labels).tolist() == [2, -1]
-    assert coupling(**{"with": "c"}).partner(concepts, labels).tolist() == [0, 1]
-    assert coupling(**{"with": "a and not c"}).partner(concepts, labels).tolist() == [1, 0]
-    style = coupling(what="style.ink", values=["r", "g", "b"], **{"with": "n"})
-    assert style.count == 3 and [style.value(code) for code in range(3)] == ["r", "g", "b"]
-    assert style.partner(concepts, np.array([[1, 3], [0, 2]])).tolist() == [0, 2]
-    two = coupling(what="style.ink", values=["r", "g", "b", "k"])
-    assert two.count == 2 and [two.value(code) for code in range(2)] == ["r", "k"]
-
-
-@pytest.mark.parametrize(
-    ("values", "why"),
-    [
-        ({"what": "a", "with": "n"}, "'a' and what it goes with must be true or false"),
-        ({"what": "a + b", "with": "y"}, "must be true or false"),
-        ({"one_sided": True}, "one_sided is for formulas, not for 'watermark'"),
-        ({"with": "a + b"}, "'a . b' must be a label, a concept, or true or false"),
-        ({"with": "q"}, "no mark, label or concept named 'q'"),
-    ],
-)
-def test_couplings_that_cannot_be(values, why):
-    with pytest.raises(ConfigError, match=why):
-        coupling(**values)
-
-
-def test_codes_are_drawn_with_their_strength():
-    strong = coupling(strength=0.8, **{"with": "n"})
-    rng = rng_for(0, "draw")
-    codes = [strong.draw(rng, 2, "train") for _ in range(2000)]
-    shares = np.bincount(codes, minlength=4) / 2000
-    np.testing.assert_allclose(shares, [0.2 / 3, 0.2 / 3, 0.8, 0.2 / 3], atol=0.03)
-    elsewhere = coupling(where=["valid"], **{"with": "n"})
-    free = np.bincount([elsewhere.draw(rng, 2, "train") for _ in range(2000)], minlength=4) / 2000
-    np.testing.assert_allclose(free, [0.25] * 4, atol=0.04)
-    assert elsewhere.confounder.holds_in("valid_2") and not elsewhere.confounder.holds_in("test")
-    always = coupling(strength=1.0)
-    assert {always.draw(rng, 1, "train") for _ in range(50)} == {1} and {
-        coupling(strength=0.0).draw(rng, 1, "t") for _ in range(50)
-    } == {0}
-    assert {strong.draw(rng, -1, "train") for _ in range(200)} == {0, 1, 2, 3}
-    assert {strong.draw_reversed(rng, 2) for _ in range(200)} == {0, 1, 3}
-    one_sided = coupling(what="c", one_sided=True, strength=1.0)
-    assert one_sided.draw(rng, 0, "train") == -1 == one_sided.draw_reversed(rng, 0) == one_sided.draw_freely(rng)
-    assert one_sided.draw(rng, 1, "train") == 1 and one_sided.draw_reversed(rng, 1) == 0
-
-
-def test_codes_of_shifted_splits():
-    pair = (
-        coupling(strength=1.0),
-        coupling(what="frame", strength=1.0, **{"with": "a"}),
-        coupling(what="c", strength=1.0),
-    )
-    places, partners = np.arange(40), np.tile([[1, 0, 1]], (40, 1))
-    plain_codes = np.array(draw_codes(pair, "test", "test", 0, places, partners))
-    assert (plain_codes == [1, 0, 1]).all()
-    reversed_codes = np.array(draw_codes(pair, "reversed", "test", 0, places, partners))
-    assert (reversed_codes[:, 2] == 0).all()
-    assert (reversed_codes[::2, 0] == 0).all() and (reversed_codes[1::2, 0] == 1).all()  # marks in turn
-    assert (reversed_codes[::2, 1] == 0).all() and (reversed_codes[1::2, 1] == 1).all()
-    freely = np.array(draw_codes(pair, "unconfounded", "test", 0, places, partners))
-    assert (freely[:, 2] == -1).all() and set(freely[:, 0]) == {0, 1} == set(freely[:, 1])
-    space = pair[0].knowledge.space
-    world = set_codes(World(space, (1, 0, 1), {"k": 5}), pair, [1, 0, -1])
-    assert world.style == {"k": 5, "nuisances": {"watermark": 1, "frame": 0, "c": 1}}
-    ink = coupling(what="style.ink", values=["r", "g"])
-    assert set_codes(World(space, (1, 0, 1), {}), [ink], [1]).style == {"ink": "g", "nuisances": {"style.ink": 1}}
-
-
-def test_values_of_a_style_must_be_offered():
-    offered = {"ink": ["r", "g", "b"]}
-
-    def chosen(**values):
-        return with_choices(Confounder.model_validate({"what": "style.ink", "with": "y", **values}), offered).values
-
-    assert chosen() == ["r", "g", "b"] and chosen(values=["b", "r"]) == ["b", "r"]
-    for values, why in (
-        ({"what": "style.odd"}, "no 'style.odd'; there is style.ink, or a mark"), ({"values": ["r", "k"]}, "style.ink cannot be 'k'"),
-        ({"values": ["r"]}, "style.ink needs two values or more"), ({"what": "frame", "values": [1, 2]}, "'frame' takes no values"),
-    ):  # fmt: skip
-        with pytest.raises(ConfigError, match=why):
-            chosen(**values)
-    twice = [Confounder.model_validate({"what": "frame", "with": name}) for name in ("y", "a")]
-    with pytest.raises(ConfigError, match="a nuisance is named twice"):
-        couplings_of(twice, coupling().knowledge)
-    single = Confounder.model_validate({"what": "frame", "with": "y", "where": "train"})
-    assert single.where == ["train"] and single.strength == 0.95 and not single.one_sided
-    assert json.loads(json.dumps(single.to_dict()))["with"] == "y"

@@ -1,0 +1,121 @@
+"""Files are taken by their names: in their order, however the disk lists them, and with blanks in what they say."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from assay.data.imports import awa2, coco, cub, cvat, hub, importing, label_studio
+from assay.data.imports.settings import ImportSettings
+from tests.data.imports.test_readers import coco_file, cub_files, label_studio_task, person, put
+from tests.data.imports.test_writing import png
+
+
+@pytest.fixture(params=["forwards", "backwards"])
+def listing(request, monkeypatch):
+    """Let folders be listed in order, or against it."""
+    for method in ("glob", "rglob"):
+        found = getattr(Path, method)
+        monkeypatch.setattr(
+            Path,
+            method,
+            lambda self, pattern, found=found: iter(sorted(found(self, pattern), reverse=request.param == "backwards")),
+        )
+
+
+@pytest.mark.usefixtures("listing")
+def test_pictures_of_a_class_come_by_name(tmp_path):
+    put(tmp_path, {
+        "classes.txt": "1 ox\n2 ant\n", "predicates.txt": "1 big\n2 red\n3 wild\n", "predicate-matrix-binary.txt": "1 0 1\n0 1 0\n",
+        **{f"JPEGImages/{name}": "x" for name in ("ant/b.jpg", "ant/a.jpg", "ant/c.png", "ox/2.jpeg", "ox/10.jpg", "ox/1.gif")},
+    })  # fmt: skip
+    table = awa2.read(tmp_path, ImportSettings())
+    assert table.names == [f"JPEGImages/{name}" for name in ("ox/10.jpg", "ox/2.jpeg", "ant/a.jpg", "ant/b.jpg", "ant/c.png")]  # fmt: skip
+    assert table.concepts == {
+        "big": [True, True, False, False, False],
+        "red": [False, False, True, True, True],
+        "wild": [True, True, False, False, False],
+    }
+    assert table.labels == {"class_name": ["ox", "ox", "ant", "ant", "ant"]}
+
+
+@pytest.mark.usefixtures("listing")
+def test_files_of_coco_come_by_name(tmp_path):
+    put(tmp_path, {
+        "b_test.json": coco_file([{"id": 1, "file_name": "b.png", "label_y": 1}], [{"image_id": 1, "category_id": 3}]),
+        "a_train.json": coco_file([{"id": 1, "file_name": "a.png", "label_y": 2}], []),
+        "c/_annotations.coco.json": coco_file([{"id": 1, "file_name": "c.png", "label_y": 3}], []),
+        "annotations/val.json": coco_file([{"id": 7, "file_name": "v.png", "label_y": 4}], [{"image_id": 7, "category_id": 5}]),
+        "a.png": "", "b.png": "", "c/c.png": "", "v.png": "", "c/other.json": coco_file([], []),
+    })  # fmt: skip
+    table = coco.read(tmp_path, ImportSettings())
+    assert table.names == ["a.png", "v.png", "b.png", "c/c.png"] and table.labels == {"y": [2, 4, 1, 3]}
+    assert table.splits == ["train", "valid", "test", "_annotations.coco"]
+    assert table.concepts == {"dog": [False, False, True, False], "hot_dog": [False, True, False, False]}
+
+
+@pytest.mark.usefixtures("listing")
+def test_of_several_exports_the_first_by_name_is_read(tmp_path):
+    for name in ("b", "a", "c"):
+        task = label_studio_task(0, [person(kind=name, red="yes")])
+        text = f'<annotations><image name="0.png"><tag label="{name}"/><tag label="y"/></image></annotations>'
+        put(tmp_path, {f"{name}.json": json.dumps([task]), f"{name}.xml": text})
+    put(tmp_path, {"0.png": "x"})
+    assert label_studio.read(tmp_path, ImportSettings(labels=["kind"])).labels == {"kind": ["a"]}
+    assert cvat.read(tmp_path, ImportSettings(labels=["y"])).concepts == {"a": [True]}
+
+
+@pytest.mark.usefixtures("listing")
+def test_parts_of_hugging_face_come_by_name_and_hidden_ones_not_at_all(tmp_path):
+    names = ("train-2.parquet", "train-10.arrow", "test/0.parquet", ".odd.parquet", "cache-7.arrow", "concepts.parquet")
+    put(tmp_path, dict.fromkeys(names, ""))
+    assert hub._files(tmp_path) == [tmp_path / name for name in ("test/0.parquet", "train-10.arrow", "train-2.parquet")]
+
+
+def test_names_of_birds_may_have_blanks(tmp_path):
+    put(tmp_path, cub_files(**{
+        "images.txt": "1   x/a b.jpg\n2 y/b.jpg\n 3 y/c c c.jpg \n", "classes.txt": "1 a common crow\n2  jay\n",
+        "attributes/attributes.txt": "1 has bill shape::curved (up or down)\n2 blue\n3 never seen\n",
+        "images/x/a b.jpg": "a", "images/y/c c c.jpg": "c",
+    }))  # fmt: skip
+    table = cub.read(tmp_path, ImportSettings())
+    assert table.names == ["images/x/a b.jpg", "images/y/b.jpg", "images/y/c c c.jpg"]
+    assert table.labels == {"class_name": ["a common crow", "jay", "jay"]}
+    assert table.concepts == {
+        "has_bill_shape__curved_up_or_down": [True, None, False],
+        "blue": [False, True, None],
+    }
+
+
+def test_pictures_of_a_table_in_memory_lie_in_a_folder(tmp_path):
+    (tmp_path / "shots").mkdir()
+    for row in range(6):
+        (tmp_path / "shots" / f"{row}.png").write_bytes(png(level=10 * row))
+    columns = {
+        "file": [f"{row}.png" for row in (5, 3, 0, 1, 4, 2)],
+        "concept_a": [1, 0, 0, 1, 0, 1],
+        "label_y": [1, 0, 1, 0, 1, 0],
+        "split": ["train", "test", "train", "valid", "test", "train"],
+    }
+    for number, folder in enumerate((tmp_path / "shots", str(tmp_path / "shots"))):
+        data = importing.from_table(columns, tmp_path / f"out {number}", images=folder, seed=3)
+        shown = {name: [int(image.max()) for image in data[name].images] for name in data.split_names}
+        assert shown == {"train": [50, 0, 20], "valid": [10], "test": [30, 40]}
+        assert data.name == f"out_{number}" and data.manifest["seed"] == 3
+    with pytest.raises(Exception, match="say in which folder they lie"):
+        importing.from_table(columns, tmp_path / "no")
+
+
+@pytest.mark.parametrize(
+    ("pixels", "expected"),
+    [
+        (np.array([[0.0, 0.001], [0.999, 1.0]]), [[0, 0], [255, 255]]),
+        (np.array([[0.5, 0.25, 0.75]], dtype=np.float32), [[128, 64, 191]]),
+        (np.array([[[0.1], [0.9]]]), [[26, 230]]),
+    ],
+)
+def test_numbers_from_0_to_1_are_rounded_to_bytes(pixels, expected):
+    from assay.data.decoding import decode
+
+    assert decode(importing._png(pixels, 0))[:, :, 0].tolist() == expected
