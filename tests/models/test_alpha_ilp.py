@@ -1023,7 +1023,7 @@ def test_a_weight_just_at_the_threshold_or_as_large_as_that_of_none_is_enough():
     def strongest(weights, threshold):
         return WeightedClauses(("a", "b", "c"), np.array(weights)).strongest(threshold)
 
-    assert strongest([[0.0, 0.5, 0.25], [0.25, 0.0, 0.125]], 0.5) == ("b",)
+    assert strongest([[0.0, 0.5, 0.25], [0.5, 0.0, 0.125]], 0.5) == ("b", "a")
     assert strongest([[0.0, 0.5, 0.0]], 0.75) == ("b",) and strongest([[0.0, 0.375, 0.0]], 0.75) == ()
     assert strongest([[0.1, 0.0, 0.8], [0.9, 0.0, 0.0], [0.0, 0.7, 0.1]], 0.5) == ("c", "a", "b")  # rule by rule
 

@@ -27,14 +27,19 @@ from assay.models.core.inputs import (
     learn_input,
 )
 from assay.models.core.logs import EpochLog, check_log
+from assay.models.core.losses import Supervision
 from assay.models.core.model import Epoch
+from assay.models.core.neural import Outputs
+from assay.models.core.replay import with_replay
+from assay.models.core.robust import GroupLoss, gradient_outside
 from assay.models.core.subconcepts import SubconceptReader, reading_f1, with_reading
+from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import BestEpoch, Phase, Trainee
 from assay.models.core.validation import f1_of_columns
 from assay.render.picture import Box, Layout
 from assay.runs.folder import RunFolder
 from tests.models.core.test_inputs_by_hand import Split
-from tests.models.tiles import tiles
+from tests.models.tiles import model_of, tiles
 
 CPU = torch.device("cpu")
 
@@ -462,3 +467,74 @@ def test_a_program_tells_whether_short_numbers_work(monkeypatch, program, fault)
     (command, how), timeout = program.asked
     assert command == ["go"] and timeout == 2.5 and how["env"]["PYTHONPATH"].split(":") == [own or "." for own in path]
     assert how["env"].items() >= {**precision.os.environ, "PYTHONPATH": how["env"]["PYTHONPATH"]}.items()
+
+
+def test_the_workspace_of_a_gpu_is_set_only_where_bytes_must_repeat(monkeypatch):
+    monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG", raising=False)
+    with devices.determinism(False):
+        assert "CUBLAS_WORKSPACE_CONFIG" not in devices.os.environ
+        assert not torch.are_deterministic_algorithms_enabled()
+    with devices.determinism(True):
+        assert devices.os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":4096:8"
+    monkeypatch.setenv("CUBLAS_WORKSPACE_CONFIG", ":16:8")
+    with devices.determinism(True):
+        assert devices.os.environ["CUBLAS_WORKSPACE_CONFIG"] == ":16:8"
+
+
+def test_a_purpose_is_seeded_by_six_bytes_of_its_digest():
+    for seed, purpose in ((0, ("m", "training")), (7, ("cbm", "samples")), (7, ())):
+        wanted = sum(byte << 8 * place for place, byte in enumerate(devices.digest(seed, *purpose)[:6]))
+        assert devices.seed_of(seed, *purpose) == wanted
+    assert max(devices.seed_of(seed, "m") for seed in range(40)) > 2**45
+
+
+# -- examples that are only partly annotated ---------------------------------------------------------------------------
+
+
+def test_examples_of_which_some_concepts_are_known_are_shown_again():
+    codes = torch.tensor([[-1, -1], [-1, 2], [-1, -1], [1, -1], [-1, -1]])
+    feed = SimpleNamespace(
+        is_held=True,
+        annotations=Annotations(torch.zeros(5, 1, dtype=torch.long), codes, torch.arange(5)),
+        take=lambda rows: Batch(rows[:, None] + 10, codes[rows], rows, rows + 100),
+    )
+    space = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2))))
+    seen = []
+    phase = Phase("x", ["learned"], lambda batch: seen.append(batch) or torch.zeros(()), "all", batch_size=3)
+    config = Supervision(supervised_replay=40)
+    (changed,) = with_replay(SimpleNamespace(space=space, seed=0), [phase], feed, config)
+    assert (changed.name, changed.parameters, changed.score, changed.batch_size) == ("x", ["learned"], "all", 3)
+    own = Batch(torch.tensor([[7], [8]]), codes[:2], torch.tensor([0, 2]), torch.tensor([5, 6]))
+    changed.loss(own)
+    (batch,) = seen
+    assert len(batch) == 42 and set(batch.rows[2:].tolist()) == {1, 3} and batch.rows[:2].tolist() == [0, 2]
+    assert batch.labels[:, 0].tolist() == [7, 8, *(batch.rows[2:] + 10).tolist()]
+    assert batch.images.tolist() == [5, 6, *(batch.rows[2:] + 100).tolist()]
+    assert torch.equal(batch.concepts[2:], codes[batch.rows[2:]])
+
+
+def test_a_group_that_no_example_is_in_has_its_share_too():
+    groups = torch.tensor([3, 1, 3, 1, 1])  # of which nuisances are all annotated: none is in group 0, and 2 is gone
+    weighted = GroupLoss(lambda batch: batch.images.sum(), groups, 0.25)
+    assert weighted.weights.tolist() == [0.25] * 4
+    rows = torch.tensor([4, 0, 1])
+    given = Batch(rows, rows, rows, torch.tensor([2.0, 4.0, 1.0]))
+    raw = np.array([1, np.exp(0.25 * 3), 1, np.exp(0.25 * 4)])
+    assert weighted(given).item() == pytest.approx((raw[1] * 3 + raw[3] * 4) / raw.sum())
+    assert weighted.weights.tolist() == pytest.approx((raw / raw.sum()).tolist())
+
+
+def test_pictures_of_a_batch_are_left_as_they_are_by_the_penalty():
+    pictures = torch.tensor([[[[0.25, 0.5]]]])
+    model = SimpleNamespace(answer=lambda given, do: Outputs([given.flatten(1).sigmoid()], None))
+    found = gradient_outside(model, pictures, torch.tensor([[[[True, False]]]]))
+    assert found.item() == pytest.approx((1 - 1 / (1 + np.exp(-0.25))) ** 2, rel=1e-5)
+    assert not pictures.requires_grad and pictures.grad is None
+
+
+def test_a_network_that_was_asked_to_read_pictures_needs_no_record_of_what_it_reads(tmp_path):
+    model, other = model_of("blackbox", {"input": "image"}), model_of("blackbox", {"input": "image"}, seed=9)
+    model.save(tmp_path)
+    assert not torch.equal(other.head.weight, model.head.weight)
+    other.restore(tmp_path, "cpu")
+    assert torch.equal(other.head.weight, model.head.weight) and other.reads is None

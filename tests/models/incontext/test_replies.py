@@ -11,8 +11,9 @@ from assay.errors import AssayError
 from assay.logic.knowledge import Knowledge
 from assay.models.incontext import replies
 from assay.models.incontext.client import Reply
-from assay.models.incontext.rate_limit import retry_after
+from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after
 from assay.models.incontext.replies import NotAnAnswer, NotARule, find_values, read_class, read_rule, read_values
+from assay.seeds import rng_for
 
 CONCEPTS = (
     Concept("shape", ("round", "square")),
@@ -150,3 +151,24 @@ def test_values_are_read_whatever_their_letters_and_unknown_names_are_refused():
     assert find_values('{"c": "red ", "on": "Yes"}', concepts).codes == [0, 1]
     with pytest.raises(NotAnAnswer, match="^'hat' is none of the names$"):
         read_values(reply('{"c": "Red", "on": true, "hat": 1}'), concepts)
+
+
+def test_answers_are_read_whatever_their_letters():
+    label = Knowledge.of(bits(["a"]), {"word": "'Stop now' if a else 'GO'"}).labels[0]
+    assert [label.values[read_class(reply(f"ANSWER: {text}"), label)] for text in ("stop NOW", "go")] == [
+        "Stop now",
+        "GO",
+    ]
+
+
+def test_pauses_are_spread_out_beyond_the_longest_and_single_tokens_count():
+    spread = 1 + 0.5 * float(rng_for(3, "pause", "r", 9).random())
+    assert RetryPolicy(seed=3).pause(9, "r") == pytest.approx(60 * spread)
+    now, slept = [5.0], []
+    limit = RateLimit(
+        None, 10, Timer(lambda: now[0], lambda seconds: slept.append(seconds) or now.append(now.pop() + seconds))
+    )
+    limit.wait(9)
+    limit.count_extra(1)
+    limit.wait(1)
+    assert slept == [60.0]

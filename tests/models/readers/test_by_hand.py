@@ -10,13 +10,14 @@ import torch
 from torch import nn
 
 from assay.concepts import Concept, ConceptSpace
-from assay.errors import ConfigError, DataError
+from assay.errors import ConfigError, DataError, UnknownName
 from assay.models.incontext.conversation import ReadFailure
 from assay.models.incontext.messages import fill, opening, picture_part, text_part
 from assay.models.incontext.replies import ReadValues
 from assay.models.readers import clip, vlm
 from assay.models.readers.clip import ClipImages, ClipReader, _tokenizer
-from assay.models.readers.texts import ClipConfig
+from assay.models.readers.opening import open_reader
+from assay.models.readers.texts import ClipConfig, plain_words, prompts
 from assay.models.readers.vlm import VlmConfig, VlmReader
 
 SPACE = ConceptSpace((Concept("hat", (False, True)), Concept("n", (0, 1, 2))))
@@ -283,3 +284,29 @@ def test_requests_have_the_seed_that_is_set(monkeypatch):
     assert (
         made.conversation == "talk" and asked == [(made.config, 6, made.ledger)] and made.ledger.prices.tokens_in == 2
     )
+
+
+def test_words_are_asked_for_as_they_were_given():
+    words = ["a red, round hat", "wheels", "CAR2"]
+    made, asked, _ = seeing([ReadValues([1, 0, -1]), ReadValues([1, -1, 0])], concepts=words)
+    with pytest.raises(DataError, match="whether example 21 of split 'test' shows 'CAR2'; raise tries"):
+        made.scores(split(2))
+    assert "(a red, round hat): false or true" in json.dumps(asked[0][0])
+    assert plain_words("CAR2.loadA1_b") == "CAR 2 loadA 1 b"
+    deep = Concept("yard.car1.load", ("box", "absent"))
+    assert prompts(deep, ClipConfig())[1] == ["a photo without yard car 1"]
+
+
+def test_readers_tell_whoever_opened_them(monkeypatch):
+    asked = []
+    monkeypatch.setattr(clip, "ClipReader", lambda *given: asked.append(given) or "reader")
+    assert open_reader("vlm", {"model": "m"}, print).report is print
+    assert open_reader("clip:w", {"batch_size": 5}, print) == "reader" and asked[0][0] == Path("w")
+    assert asked[0][1].batch_size == 5 and asked[0][2] is print
+
+
+def test_texts_of_nothing_are_refused_before_anything_is_asked():
+    made, asked, _ = seeing([], texts={"hut": "a hut"})
+    with pytest.raises(UnknownName, match="texts: no concept named 'hut'"):
+        made.probabilities(split(2))
+    assert asked == []

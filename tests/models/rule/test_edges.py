@@ -9,10 +9,10 @@ import torch.nn.functional as F
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.errors import ConfigError, UnknownName
+from assay.errors import ConfigError, KnowledgeError, UnknownName
 from assay.logic import formula as f
 from assay.logic.circuit import Diagram
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.knowledge import Constraint, Knowledge, Label
 from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.core.tensors import Annotations
@@ -369,3 +369,33 @@ def test_connectives_of_soft_truths(formula, wanted):
             assert row == pytest.approx(total(one, minimum(a, b)))
         else:
             assert row == pytest.approx(wanted(a, b, c))
+
+
+NOTHING = f.Count(())
+
+
+@pytest.mark.parametrize(
+    ("formula", "wanted"),
+    [
+        (f.Compare("<", NOTHING, f.Const(1)), [1.0, 1.0]),
+        (f.Compare(">=", NOTHING, f.Const(1)), [0.0, 0.0]),
+        (f.And((A, f.Compare("==", NOTHING, f.Const(0)))), [0.7, 0.2]),
+        (f.Or((A, f.Compare("!=", NOTHING, f.Const(0)))), [0.7, 0.2]),
+    ],
+)
+def test_of_nothing_none_is_true(formula, wanted):
+    concepts = [torch.tensor([[0.3, 0.7], [0.8, 0.2]]) for _ in range(3)]
+    close(FuzzyRule(formula, BITS)(concepts, Semantics(exists="or")), wanted)
+
+
+def test_a_label_that_can_have_other_values_than_its_own_is_refused():
+    space = ConceptSpace((Concept("n", (0, 1, 2)), Concept("a", (False, True))))
+    for values in ((0, 1), (1, 2, 0, 5)):
+        knowledge = Knowledge(space, (Label("y", parse("a"), (False, True)), Label("z", parse("n"), values)))
+        if len(values) > 2:
+            rule = RuleLayer(knowledge)
+            n, a = torch.tensor([[0.5, 0.3, 0.2]]), torch.tensor([[0.25, 0.75]])
+            close(rule.marginals(rule([n, a]))[1], [[0.3, 0.2, 0.5, 0.0]])
+            continue
+        with pytest.raises(KnowledgeError, match="label 'z' can be 2, which is none of its values"):
+            RuleLayer(knowledge)

@@ -436,3 +436,24 @@ def test_a_program_is_searched_again_without_each_of_its_clauses_while_that_help
     answers = iter([theory("perfect", 20, 0)])
     made.run(Clock())
     assert len(asked) == 1  # nothing is wrong
+
+
+def test_where_no_formula_holds_the_value_that_is_left_does():
+    made = Ilp(TWO, None, Settings({}))
+    made.learned = {"y": LearnedFormulas({1: parse("b")}), "z": LearnedFormulas({2: parse("n == 2")}, 1)}
+    y, z = made.label_probabilities(one_hot(np.array([[0, 1], [2, 0], [1, 0]]), MIXED))
+    assert y.argmax(axis=1).tolist() == [1, 0, 0] and z.argmax(axis=1).tolist() == [1, 2, 1]
+
+
+def test_our_own_learner_leaves_time_for_what_comes_after(monkeypatch):
+    asked = []
+    monkeypatch.setattr(ilp_learner.Clock, "of", lambda seconds: asked.append(seconds) or "clock")
+    search = SimpleNamespace(complete=True, seen=3)
+    found = SimpleNamespace(bits=1.234, proved=False, clauses=[SimpleNamespace(clause="c")])
+    made = SimpleNamespace(run=lambda clock: asked.append(clock) or found, search=search, rounds=2)
+    monkeypatch.setattr(ilp_learner, "Learner", lambda coverage, positive: made)
+    codes = np.zeros((2, 2), dtype=int)
+    examples = LabelExamples(MIXED, TWO.labels[0], codes, one_hot(codes, MIXED), np.array([0, 1]))
+    induced = Ilp(TWO, None, Settings({})).induce(examples, np.array([False, True]), "y", 50.0)
+    assert asked == [pytest.approx(46.5), "clock"] and induced.clauses == ("c",)
+    assert induced.notes == {"bits": 1.23, "proved": False, "complete": True, "seen": 3, "rounds": 2}
