@@ -60,6 +60,25 @@ def test_corners_are_one_vertex_where_place_and_normal_agree():
     assert len(solids._welded("w", points, normals, 2).vertices) == 6
 
 
+def test_faces_back_to_back_keep_normals_of_their_own_where_all_is_smooth():
+    points = np.array([[0.0, 0, 0], [2, 0, 0], [0, 3, 0]])
+    normals = solids._corner_normals(points, np.array([[0, 1, 2], [0, 2, 1]]), 180.0)  # they add up to nothing
+    assert normals.tolist() == [[0, 0, 1]] * 3 + [[0, 0, -1]] * 3
+
+
+def test_edges_of_more_than_35_degrees_are_sharp_by_default():
+    sharp, smooth = (solids.mesh_of("p", solids.prism(sides, 1, 1)) for sides in (10, 11))
+    assert (len(sharp.vertices), len(smooth.vertices)) == (10 * 6, 11 * 4)
+    assert (sharp.name, len(sharp.faces), len(smooth.faces)) == ("p", 4 * 10 - 4, 4 * 11 - 4)
+
+
+def test_slivers_are_left_out_and_other_faces_keep_their_order():
+    points = np.array([[0, 0, 0], [0, 0, 1e-9], [1, 0, 0], [5, 0, 0], [0, 0, 0], [1, 0, 0]], dtype=float)
+    mesh = solids._welded("w", points, np.tile([0.0, 1, 0], (6, 1)), 2)
+    assert mesh.vertices.tolist() == [[0, 0, 0], [1, 0, 0], [5, 0, 0]] and mesh.faces.tolist() == [[2, 0, 1]]
+    assert mesh.normals.tolist() == [[0, 1, 0]] * 3 and mesh.name == "w"
+
+
 def test_a_rectangle_has_its_corners_in_turn():
     mesh = solids.rectangle("r", -1, -2, 3, 5, 0.25)
     assert mesh.vertices.tolist() == [[-1, -2, 0.25], [3, -2, 0.25], [3, 5, 0.25], [-1, 5, 0.25]]

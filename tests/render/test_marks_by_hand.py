@@ -129,3 +129,27 @@ def test_points_are_scaled_then_turned_then_moved():
         12, 12, 24, 128, 128,
     ]  # fmt: skip
     assert ellipse_points((5, 6), (4, 2), np.pi / 2)[[0, 4]] == pytest.approx(np.array([[5, 10], [3, 6]]))
+
+
+def test_marks_on_tall_pictures_go_by_the_smaller_side_and_the_square_below_them():
+    tall = np.full((48, 32), 100, dtype=np.uint8)
+    assert changed(tall, "frame", 0, 2)[1].sum() == 48 * 32 - 44 * 28
+    assert changed(tall, "patch", 1, 2)[0] == (26, 0, 32, 6) and changed(tall, "watermark", 1, 2)[0] == (0, 42, 6, 48)
+    halves = np.full((32, 64), 200, dtype=np.uint8)
+    halves[:, 32:] = 90  # bright on the whole, but not where the second patch lies
+    assert mark_image(halves, "patch", 0, 2)[0, 0] == 20 and mark_image(halves, "patch", 1, 2)[0, -1] == 235
+
+
+@pytest.mark.parametrize("end", [0, 255])
+def test_noise_stops_at_black_and_at_white(end):
+    noisy = mark_image(np.full((90, 70), end, dtype=np.uint8), "noise", 1, 2)
+    assert (noisy == end).mean() == pytest.approx(0.5, abs=0.03)
+    assert np.abs(noisy.astype(int) - end).mean() == pytest.approx(60 / np.sqrt(2 * np.pi), rel=0.05)
+
+
+def test_objects_parts_and_depths_are_moved_each_by_itself():
+    image = np.arange(32, dtype=np.uint8)[None].repeat(3, 0)
+    maps = [(image > least).astype(kind) for least, kind in ((9, np.uint8), (19, np.uint8), (29, np.uint16))]
+    moved = mark_picture(Picture(image, (), maps[0], maps[1], maps[2]), "position", 0, 2)  # to the left by two
+    assert [int(found[1].sum()) for found in (moved.instances, moved.parts, moved.depth)] == [22, 12, 4]
+    assert moved.parts[1].tolist() == [0] * 18 + [1] * 12 + [0] * 2 and moved.depth[2].tolist() == [0] * 28 + [1] * 4
