@@ -72,10 +72,10 @@ class Mutant:
         stages = [[t for t, other in zip(self.tests, far, strict=True) if other == stage] for stage in (False, True)]
         return [stage for stage in stages if stage]
 
-    def _distance(self, tests: Path) -> tuple[bool, bool, bool]:
+    def _distance(self, tests: Path) -> tuple[bool, ...]:
         text, stem = tests.read_text(encoding="utf-8"), Path(self.file).stem
         module = "assay." + self.file.removesuffix(".py").replace("/", ".")
-        return module not in text, stem not in tests.stem, stem not in text
+        return module not in text, tests.stem != f"test_{stem}", stem not in tests.stem, stem not in text
 
 
 @dataclass(frozen=True)

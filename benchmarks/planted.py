@@ -4,7 +4,8 @@ Faults are drawn by `benchmarks.mutations`, at most two a function. A fault is t
 reach its line (`benchmarks.reach`, noted once and kept), in a fork of a process that has imported the package already,
 which takes a second or two. A survivor is a place to look: some change nothing that a user could see. Tests written
 after the notes were made are tried too, if they name the module or the function; `--again FILE` tries the survivors of
-an earlier draw. Functions that numba compiles, and what stands outside of functions, are left out.
+an earlier draw, `--list FILE` faults that somebody wrote, as `benchmarks.mutants` takes them. Functions that numba
+compiles, and what stands outside of functions, are left out.
 """
 
 import argparse
@@ -27,7 +28,7 @@ from pathlib import Path
 from types import CodeType, FunctionType
 from typing import TypeAlias
 
-from benchmarks.mutants import Mutant
+from benchmarks.mutants import Mutant, read_list
 from benchmarks.mutations import Mutation, apply, mutations
 from benchmarks.reach import ROOT, SOURCES, Reach
 
@@ -38,6 +39,8 @@ FUNCTION_LIMIT = 2
 """At most so many faults of a function are drawn."""
 TESTS, SECONDS = 60, 60.0
 """At most so many tests of a fault are run, and tests of about so many seconds."""
+WRITTEN = -1
+"""The site of a fault that somebody wrote: it is a text of the file, not a node of its syntax tree."""
 Functions: TypeAlias = dict[tuple[str, str, int], list[FunctionType]]
 
 
@@ -51,7 +54,9 @@ class Fault:
     def code(self) -> CodeType:
         """Return the compiled module with the fault."""
         path = SOURCES / self.file
-        return compile(apply(path.read_text(encoding="utf-8"), self.mutation), str(path), "exec")
+        text, m = path.read_text(encoding="utf-8"), self.mutation
+        changed = Mutant(self.file, m.old, m.new).apply(text) if m.site == WRITTEN else apply(text, m)
+        return compile(changed, str(path), "exec")
 
     def __str__(self) -> str:
         m = self.mutation
@@ -89,6 +94,43 @@ def draw(folder: str, part: str, number: int, seed: int) -> list[Fault]:
     return drawn
 
 
+def written_faults(path: Path, folder: str) -> list[Fault]:
+    """Return the faults of a list that are in functions of a folder."""
+    faults = []
+    for mutant in read_list(path):
+        text = (SOURCES / mutant.file).read_text(encoding="utf-8")
+        line = first_difference(text, mutant.apply(text))
+        function = function_at(ast.parse(text), line)
+        if function and "from numba" not in text and Path(mutant.file).is_relative_to(folder):
+            faults.append(Fault(mutant.file, Mutation(line, function, mutant.old, mutant.new, WRITTEN, 0)))
+    return faults
+
+
+def first_difference(text: str, other: str) -> int:
+    """Return the number of the first line that differs.
+
+    >>> first_difference("a\\nb\\nc", "a\\nd\\nc")
+    2
+    """
+    lines = zip(text.splitlines(), other.splitlines(), strict=False)
+    return next((number for number, (line, new) in enumerate(lines, 1) if line != new), len(other.splitlines()))
+
+
+def function_at(tree: ast.AST, line: int) -> str:
+    """Return the qualified name of the function that a line is in.
+
+    >>> function_at(ast.parse("class A:\\n  def f(self):\\n    return 1"), 3)
+    'A.f'
+    """
+    name, inside = list[str](), False
+    definitions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for node in ast.walk(tree):  # the outer ones first
+        if isinstance(node, definitions) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            name.append(node.name)
+            inside |= not isinstance(node, ast.ClassDef)
+    return ".".join(name) if inside else ""
+
+
 def new_tests(tests: Sequence[Path], reach: Reach) -> list[NewTest]:
     """Return the tests of these files that the notes do not know."""
     found = []
@@ -106,6 +148,7 @@ def functions_of(files: Sequence[str]) -> Functions:
     for file in files:
         importlib.import_module("assay." + file.removesuffix(".py").removesuffix("/__init__").replace("/", "."))
     found: Functions = {}
+    gc.unfreeze()  # what an earlier call froze would not be listed
     for thing in gc.get_objects():
         if type(thing) is FunctionType and thing.__code__.co_filename.startswith(str(SOURCES)):
             found.setdefault(_key(thing.__code__), []).append(thing)
@@ -183,12 +226,18 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--notes", type=Path, default=ROOT / "out" / "reach", help="where the notes are kept")
     parser.add_argument("--again", type=Path, help="the output of an earlier draw, whose survivors are tried again")
+    parser.add_argument("--list", type=Path, help="faults that somebody wrote, instead of drawn ones")
     parser.add_argument("-o", "--output", type=Path, help="a file for all outcomes, a line of JSON each")
     chosen = parser.parse_args()
     os.environ["OMP_NUM_THREADS"] = "1"
     tests = Mutant(f"{chosen.folder}/x.py".removeprefix("./"), "", "x").tests
     reach = note(tests, chosen.notes / f"{chosen.folder.replace('/', '.').strip('.') or 'assay'}.json")
-    faults = survivors(chosen.again) if chosen.again else draw(chosen.folder, chosen.part, chosen.number, chosen.seed)
+    if chosen.again:
+        faults = survivors(chosen.again)
+    elif chosen.list:
+        faults = written_faults(chosen.list, chosen.folder)
+    else:
+        faults = draw(chosen.folder, chosen.part, chosen.number, chosen.seed)
     functions, fresh = functions_of(sorted({fault.file for fault in faults})), new_tests(tests, reach)
     counts = Counter[str]()
     for fault in faults:

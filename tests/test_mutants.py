@@ -124,6 +124,22 @@ def test_a_planted_fault_is_caught_by_a_test_that_reaches_it_and_by_no_other():
     assert planted._judge(fault, Reach(), [], functions) == planted.UNREACHED
 
 
+def test_written_faults_are_those_in_functions_of_the_folder(tmp_path):
+    inside = {"file": "worlds/world.py", "old": "class World:", "new": "class World(object):"}
+    text = (SOURCES / "seeds.py").read_text(encoding="utf-8")
+    start = text.index("return", text.index("def rng_for"))
+    line = text[start : text.index("\n", start)]
+    wrong = {"file": "seeds.py", "old": line, "new": "return None"}
+    (tmp_path / "list.json").write_text(
+        json.dumps([wrong, inside, {**wrong, "old": "SMALL_DECK = 1024", "new": "SMALL_DECK = 1"}])
+    )
+    (fault,) = planted.written_faults(tmp_path / "list.json", ".")
+    assert fault.file == "seeds.py" and fault.mutation.function == "rng_for"
+    assert text.splitlines()[fault.mutation.line - 1].strip() == line
+    assert planted.try_out(fault, ["tests/test_seeds.py"], 1.0, planted.functions_of(["seeds.py"])) == planted.CAUGHT
+    assert planted.written_faults(tmp_path / "list.json", "worlds") == []
+
+
 def test_survivors_of_a_draw_are_read_back(tmp_path):
     fault = planted.draw("worlds", "split", 1, seed=0)[0]
     row = {"file": fault.file, **vars(fault.mutation)}
