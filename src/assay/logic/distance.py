@@ -11,7 +11,7 @@ from assay.errors import TooLarge
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.evaluate import Evaluator
 from assay.logic.formula import TRUE, And, Formula
-from assay.logic.ground import ground_formula
+from assay.logic.ground import ground_formula, shape_of
 from assay.logic.sensitivity import flips
 from assay.logic.traverse import names_in
 
@@ -70,6 +70,8 @@ def _by_diagram(diagram: Diagram, codes: Codes) -> Array:
 def _bounds(label: Formula, space: ConceptSpace, codes: Codes, within: Formula) -> Distances:
     """Return 1 where one change does it, and elsewhere a bound: each change mends only the parts that it touches."""
     single = np.asarray(flips(label, space, codes, within).any(axis=1))
+    if shape_of(label, space).kind != "bool":
+        return Distances(np.where(single, 1, 2), single)
     flat = ground_formula(label, space)
     parts: Sequence[Formula] = flat.parts if isinstance(flat, And) else (flat,)
     broken = sum((~Evaluator(space, part)(codes)).astype(np.int64) for part in parts)

@@ -89,7 +89,7 @@ class Changes:
             return self.rule.evaluator.run(part, self.codes)
         inside = [self.values[child] for child in self.rule.inside[number]]
         if isinstance(part, TALLIED):
-            self.tallies[number] = _added(part, inside)
+            self.tallies[number] = self._added(part, inside)
             return _from_tally(part, self.tallies[number])
         if isinstance(part, f.AllDifferent):
             self.tallies[number] = _equal_pairs(combinations(inside, 2))
@@ -117,7 +117,7 @@ class Changes:
         part, old = self.rule.parts[number], [self.values[child] for child in self.rule.inside[number]]
         moved = [after for after in new if after is not None]
         if isinstance(part, TALLIED):
-            return _from_tally(part, self._rest(number, old, new) + _added(part, moved))
+            return _from_tally(part, self._rest(number, old, new) + self._added(part, moved))
         if isinstance(part, f.AllDifferent):
             fixed = [before for before, after in zip(old, new, strict=True) if after is None]
             return self._rest(number, old, new) + _equal_pairs(_pairs(moved, fixed)) == 0
@@ -131,16 +131,16 @@ class Changes:
             part, both = self.rule.parts[number], list(zip(old, new, strict=True))
             gone = [before for before, after in both if after is not None]
             fixed = [before for before, after in both if after is None]
-            lost = _equal_pairs(_pairs(gone, fixed)) if isinstance(part, f.AllDifferent) else _added(part, gone)
+            lost = _equal_pairs(_pairs(gone, fixed)) if isinstance(part, f.AllDifferent) else self._added(part, gone)
             self.known[key] = self.tallies[number] - lost
         return self.known[key]
 
-
-def _added(part: Formula, inside: list[Any]) -> Any:
-    """Return the sum of numbers, or how many truths there are, in as narrow a width as holds it."""
-    if isinstance(part, f.Sum):
-        return sum((np.asarray(value).astype(np.int64, copy=False) for value in inside), start=np.int64(0))
-    return sum((np.asarray(value).astype(np.int16) for value in inside), start=np.int16(0))
+    def _added(self, part: Formula, inside: list[Any]) -> Any:
+        """Return the sum of numbers, or how many truths there are, in as narrow a width as holds it."""
+        if isinstance(part, f.Sum):
+            wide: Any = object if self.rule.evaluator.big else np.int64
+            return sum((np.asarray(value).astype(wide, copy=False) for value in inside), start=np.int64(0))
+        return sum((np.asarray(value).astype(np.int16) for value in inside), start=np.int16(0))
 
 
 def _from_tally(part: Formula, tally: Any) -> Any:

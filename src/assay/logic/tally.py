@@ -26,6 +26,8 @@ from assay.logic.traverse import map_children, names_in
 SCOPE = 2
 """How many concepts a term may look at."""
 LARGEST_TERM = 4096
+LARGEST_TALLY = 1_000_000
+"""The largest value of a tally; sums of larger numbers are compiled in the general way."""
 MOST_TALLIES = 400_000
 """The most combinations of tallies that are listed."""
 BUDGET = 1_000_000
@@ -119,8 +121,12 @@ class Skeleton:
         if shape_of(part, self.space).kind == "symbol" or shape_of(part, self.space).optional:
             raise NotTallied(str(part))
         inner = ConceptSpace(tuple(self.space.concept(name) for name in names))
-        values = Evaluator(inner, part)(inner.all_codes()).astype(np.int64).reshape(inner.sizes)
-        return TallyTerm(tuple(self.space.place(name) for name in names), values - values.min()), int(values.min())
+        values = Evaluator(inner, part)(inner.all_codes())
+        least = int(values.min())
+        if int(values.max()) - least > LARGEST_TALLY:
+            raise NotTallied(str(part))
+        table = (values - least).astype(np.int64).reshape(inner.sizes)
+        return TallyTerm(tuple(self.space.place(name) for name in names), table), least
 
 
 @dataclass(frozen=True)
@@ -150,6 +156,8 @@ class Automaton:
 
 def _automaton(skeleton: Skeleton) -> Automaton:
     tallies = skeleton.tallies
+    if max(tally.most for tally in tallies) > LARGEST_TALLY:
+        raise NotTallied("a sum of large numbers")
     space = ConceptSpace(tuple(Concept(f"t{n}", tuple(range(t.most + 1))) for n, t in enumerate(tallies)))
     rule = compile_diagram([skeleton.formula], space, budget=SLOW_BUDGET)
     caps = np.zeros(len(tallies), dtype=np.int64)

@@ -205,7 +205,7 @@ def majority(votes: Sequence[Value]) -> tuple[Value | None, float | None]:
     if not votes:
         return None, None
     counts = Counter(votes)
-    best = min(counts, key=lambda value: (-counts[value], str(value)))
+    best = min(counts, key=lambda value: (-counts[value], isinstance(value, str), value))
     return best, counts[best] / len(votes)
 
 
