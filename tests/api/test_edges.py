@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from assay.api import answers, judging
+from assay.concepts import bits
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 
@@ -73,3 +74,32 @@ def test_a_count_hands_on_what_is_supervised(monkeypatch):
     judging.count(rule)
     judging.count("task", family="free", seconds=2.0, a=True, b=False, c=(3, 4))
     assert asked == [(rule, "shared", None, {}, 60.0), ("task", "free", 0, {"a": None, "c": [3, 4]}, 2.0)]
+
+
+def test_a_model_that_is_called_goes_by_its_name_or_its_kind():
+    class Constant:
+        def __call__(self, images):
+            return {"labels": np.full(len(images), 1), "concepts": {"a": images[:, 0]}}
+
+    def zeros(images):
+        return np.zeros(len(images), dtype=int)
+
+    space = bits(["a"])
+    batches = [(None, np.array([[1], [0]])), (None, np.array([[0]]))]
+
+    class Rows(SimpleNamespace):
+        def __len__(self):
+            return 3
+
+    rows = Rows(
+        knowledge=Knowledge.of(space, {"y": "a"}), fingerprint="f", name="ood", index=np.array([4, 2, 9]),
+        batches=lambda size: iter(batches),
+    )  # fmt: skip
+    found = answers.predictor_of(Constant(), None)(rows)
+    assert (dict(found.about), found.split, found.index.tolist()) == ({"model": "Constant"}, "ood", [4, 2, 9])
+    assert found.labels["y"].codes.tolist() == [1, 1, 1] and found.concepts["a"].codes.tolist() == [1, 0, 0]
+    plain = answers.predictor_of(zeros, None, lambda images: images[:, :1])(rows)
+    assert dict(plain.about) == {"model": "zeros"} and plain.concepts == {}
+    assert plain.labels["y"].codes.tolist() == [0, 0, 0]
+    with pytest.raises(DataError, match="labels: no label named 'label_y'"):
+        answers.predictions_for(rows, {"label_y": [True] * 3}, {"a": [0, 1, 0]})  # a table has its own concepts
