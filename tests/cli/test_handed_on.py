@@ -17,6 +17,7 @@ from assay.data.dataset import Dataset
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
 from assay.runs.folder import RunFolder
 from tests.cli.test_edges import KNOWLEDGE, lines
+from tests.listings import list_backwards
 from tests.samples import needs_task
 
 MODULES = (
@@ -1079,6 +1080,26 @@ def test_sizes_of_all_caches_add_up(monkeypatch, tmp_path, capsys):
         "runs",
         "made",
     ]
+
+
+def test_caches_are_listed_by_name_and_those_of_a_kind_together(monkeypatch, tmp_path):
+    clean = import_module("assay.cli.clean")
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    sizes = {"runs-b": 5, "pictures": 70, "runs-a": 300, "own-2": 11, "own-1": 2000}
+    for name, size in sizes.items():
+        (tmp_path / name / "deep").mkdir(parents=True)
+        (tmp_path / name / "deep" / "x").write_bytes(b"0" * size)
+        (tmp_path / name / "y").write_bytes(b"1")
+        (tmp_path / name / "link").symlink_to(tmp_path / name / "y")
+    (tmp_path / "file").write_bytes(b"no cache")
+    list_backwards(monkeypatch)
+    found = clean.caches()
+    assert [(one.name, [path.name for path in one.folders], one.bytes) for one in found] == [
+        ("own", ["own-1", "own-2"], 2013), ("pictures", ["pictures"], 71), ("runs", ["runs-a", "runs-b"], 307),
+    ]  # fmt: skip
+    assert [one.gives for one in found] == [clean.PURPOSES.get(one.name, "") for one in found]
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "none"))
+    assert clean.caches() == []
 
 
 def test_reasons_of_every_verdict_of_the_demo_are_printed_on_request(monkeypatch, capsys):
