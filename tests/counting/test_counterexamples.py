@@ -5,11 +5,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.concepts import bits, digits
-from assay.counting.counterexample_guided import counterexample, sample_worlds
+from assay.concepts import Concept, ConceptSpace, bits, digits
+from assay.counting.counterexample_guided import _unmet, counterexample, sample_worlds
 from assay.counting.problem import Problem
-from assay.counting.reading_classes import cells, entry_of
+from assay.counting.reading_classes import Cell, cells, entry_of
 from assay.counting.solver import OutOfTime
+from assay.logic.formula import TRUE
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 
@@ -52,3 +53,23 @@ def test_samples_are_possible_worlds_of_every_label_that_use_every_entry(family,
             possible[:, list(cell.columns)].ravel().tolist()
         )
     assert size < 50 or len(worlds) == len(possible)
+
+
+def test_every_entry_that_some_world_uses_is_met_even_if_that_is_one_world_alone():
+    limits = [Constraint("two", parse("a < 2 or b == 1")), Constraint("none", parse("b != 3 and c != 0"))]
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2, 3)), Concept("c", (5, 0, 7))))
+    diagram = Knowledge.of(space, {"y": "a + b == 2"}, limits).diagram_within(TRUE)
+
+    def added(columns, *worlds):
+        return [world.tolist() for world in _unmet(diagram, Cell("it", columns, columns[0]), np.array(worlds))]
+
+    assert added((0,), [0, 0, 0], [1, 2, 0]) in ([[[2, 1, 0]]], [[[2, 1, 2]]])  # one world of `b`, two of `c`
+    assert [row[0][1] for row in added((1,), [0, 2, 0])] == [0, 1]  # 2 is met, and 3 cannot be
+    pairs = added((0, 1), [0, 0, 0], [1, 1, 2], [0, 2, 2])
+    assert [tuple(row[0][:2]) for row in pairs] == [(0, 1), (1, 0), (1, 2), (2, 1)]
+    turned = added((2, 0), [0, 0, 0], [1, 1, 2])
+    assert [(row[0][2], row[0][0]) for row in turned] == [(0, 1), (0, 2), (2, 0), (2, 2)]
+    assert all(row[0][1] == 1 for row in turned if row[0][0] == 2)
+    only = Knowledge.of(space, {"y": "a + b == 2"}, [*limits, Constraint("one", parse("a < 2 or c == 7"))])
+    found = _unmet(only.diagram_within(TRUE), Cell("a", (0,), 0), np.array([[0, 0, 0], [1, 0, 0]]))
+    assert [world.tolist() for world in found] == [[[2, 1, 2]]]

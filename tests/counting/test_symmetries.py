@@ -70,3 +70,32 @@ def test_time_ends():
     table = truth_table(Knowledge.of(bits([*"abc"]), {"y": "xor(a, b, c)"}))
     with pytest.raises(OutOfTime):
         Symmetries(table, 0.0).order()
+
+
+def table_of(rule: str, space: ConceptSpace) -> Symmetries:
+    return Symmetries(truth_table(Knowledge.of(space, {"y": rule})), math.inf)
+
+
+def test_a_concept_is_read_from_one_of_as_many_values_that_is_not_yet_taken():
+    mixed = table_of("a < b and c", MIXED)
+    turns = list(permutations(range(3)))
+    assert mixed.sizes == (3, 3, 2) and mixed.maps == 2 * 6
+    assert list(mixed.choices(0, [])) == [(axis, values) for axis in (0, 1) for values in turns]
+    assert list(mixed.choices(1, [(0, (1, 0, 2))])) == [(1, values) for values in turns]
+    assert list(mixed.choices(1, [(1, (0, 1, 2))])) == [(0, values) for values in turns]
+    assert list(mixed.choices(2, [(1, (0, 1, 2)), (0, (2, 1, 0))])) == [(2, (0, 1)), (2, (1, 0))]
+    assert list(mixed.choices(2, [(2, (0, 1))])) == []
+
+
+def test_readings_fit_where_labels_are_as_frequent_and_exist_where_they_can_be_completed():
+    xor, both = table_of("xor(a, b)", bits([*"ab"])), table_of("a and b", bits([*"ab"]))
+    same, other = (0, 1), (1, 0)
+    assert xor.fits([]) and xor.fits([(1, other)]) and xor.fits([(1, other), (0, other)])
+    assert not xor.fits([(0, other), (1, same)]) and not xor.exists([(0, other), (1, same)])
+    assert both.fits([(1, same)]) and not both.fits([(1, other)]) and both.exists([(1, same)])
+    assert xor.exists([(0, other)]) and xor.exists([]) and not both.exists([(0, other)])
+    less = table_of("a < b and c", MIXED)
+    assert less.fits([(1, (2, 1, 0))]) and less.exists([(1, (2, 1, 0))])  # 2 - b < 2 - a
+    assert not less.fits([(1, (0, 1, 2))]) and not less.fits([(0, (1, 0, 2))]) and less.order() == 2
+    most = table_of("a == 0 or b == 0", MIXED)  # values 1 and 2 are alike, but only if all stay in their places
+    assert most.fits([(0, (0, 2, 1))]) and not most.fits([(0, (1, 0, 2))]) and most.order() == 2 * 2 * 2 * 2
