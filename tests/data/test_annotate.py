@@ -1,6 +1,7 @@
 """Annotated datasets on disk: pictures and truth as they were, what was given beside them, other concepts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -322,3 +323,18 @@ def test_a_machine_with_words_of_its_own_reads_every_split(mnlogic: Dataset, tmp
     for name in mnlogic.split_names:
         assert (new[name].concepts[:, 0] == mnlogic[name].concepts[:, 1]).all()
         assert (new[name].concepts[:, 1] == np.arange(len(new[name])) % 2).all()
+
+
+def test_other_concepts_claim_no_longer_which_worlds_splits_share(mnlogic: Dataset, tmp_path: Path) -> None:
+    wheres = {"train": "a and not b", "valid": "b or c", "test": "b"}
+    splits = [{**entry, "where": wheres.get(entry["name"], "c")} for entry in mnlogic.manifest["splits"]]
+    old = replace(mnlogic, manifest={**mnlogic.manifest, "splits": splits})
+    same, other = annotated(old, tmp_path / "same", concept_noise=0.2), annotated(old, tmp_path / "other", drop=["c"])
+    claims = [(entry["name"], entry["disjoint_from"], entry["where"]) for entry in splits]
+    assert ("ood", ["train", "valid", "test", "hard"], "c") in claims
+    assert [(x["name"], x["disjoint_from"], x["where"]) for x in same.manifest["splits"]] == claims
+    assert [(x["name"], x["disjoint_from"], x["where"]) for x in other.manifest["splits"]] == [
+        ("train", [], "a and not b"), ("valid", [], "True"), ("test", [], "b"), ("ood", [], "True"), ("hard", [], "True"),
+    ]  # fmt: skip
+    assert other.manifest["pairs"]["none"] == "its concepts are not those that its worlds are drawn by"
+    assert other.manifest["pairs"]["size"] == 0 and other.manifest["pairs"]["shards"] == []

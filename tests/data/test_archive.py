@@ -10,6 +10,7 @@ import pytest
 from assay.data.archive import FORMATS, OTHER_NAMES, archive
 from assay.data.dataset import Dataset
 from assay.errors import ConfigError, DataError
+from tests.listings import list_backwards
 
 
 @pytest.mark.parametrize("form", [*FORMATS, *OTHER_NAMES])
@@ -35,7 +36,8 @@ def test_what_cannot_be_packed(evenodd: Dataset, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_files_lie_in_order_and_bear_no_date(form: str, tmp_path: Path) -> None:
+def test_files_lie_in_order_and_bear_no_date(form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    list_backwards(monkeypatch)
     for name in ("b/2.txt", "b/1.txt", "a.txt", "c/d/e.txt"):
         (tmp_path / "data" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "data" / name).write_text(name * 50)

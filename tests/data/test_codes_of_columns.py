@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from assay.data import columns
-from assay.data.columns import from_column, plain_numbers, to_column
+from assay.data.columns import from_column, open_parquet, parquet_bytes, plain_numbers, read_parquet, to_column
 from assay.errors import DataError
 
 CASES = {
@@ -68,3 +68,28 @@ def test_plain_numbers_of_every_width_and_of_slices(kind):
 def test_a_column_of_no_rows_has_no_codes():
     for kind in (pa.int64(), pa.bool_(), pa.string()):
         assert from_column(pa.chunked_array([pa.array([], kind)]), (0, 1), "x").tolist() == []
+
+
+def test_pages_that_do_not_shrink_are_checked_too(tmp_path):
+    noise = np.random.default_rng(0).bytes(4000)
+    path = tmp_path / "t.parquet"
+    path.write_bytes(
+        parquet_bytes(pa.table({"index": [3, 1], "b": pa.array([noise[:1500], noise[1500:]], pa.binary())}))
+    )
+    assert read_parquet(path, ["b"])["b"].to_pylist() == [noise[:1500], noise[1500:]]
+    data = bytearray(path.read_bytes())
+    data[data.index(noise[2000:2040]) + 5] ^= 1
+    path.write_bytes(data)
+    assert read_parquet(path, ["index"])["index"].to_pylist() == [3, 1]
+    with pytest.raises((pa.ArrowException, OSError)):
+        read_parquet(path, ["b"])
+
+
+@pytest.mark.parametrize("name", ["concept_b", "concept_\xff"])
+def test_columns_whose_names_were_damaged_are_refused(name, tmp_path):
+    path = tmp_path / "t.parquet"
+    path.write_bytes(parquet_bytes(pa.table({"concept_a": [1, 2], "label_y": [3, 4]})))
+    assert open_parquet(path).schema_arrow.names == ["concept_a", "label_y"]
+    path.write_bytes(path.read_bytes().replace(b"concept_a", name.encode("latin-1")))
+    with pytest.raises(pa.ArrowInvalid, match="the file is damaged"):
+        open_parquet(path)

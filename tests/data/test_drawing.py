@@ -11,14 +11,17 @@ import pytest
 
 from assay.config import Settings
 from assay.data import make as making
+from assay.data import manifest as manifests
+from assay.data import pairs as pairing
 from assay.data.dataset import Dataset
 from assay.data.make import Drawing, default_workers, ensure_shard, make, refresh_pairs
 from assay.data.manifest import PAIRS, PLAN, all_shards, fingerprint, pairs_split, read_manifest, with_fingerprint
-from assay.data.pairs import Change, choose_changes, pairs_jobs
+from assay.data.pairs import Change, PairsJob, choose_changes, pairs_jobs
 from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import RemotePath
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, _draw, file_names, jobs
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.seeds import Deck
 from assay.testing.sample_task import TwoSquares
 from assay.worlds.world import World
 
@@ -367,3 +370,118 @@ def test_no_worlds_have_columns_without_rows():
     some, none = _draw(task, worlds, ["a", "b"]), _draw(task, [], [])
     assert list(none) == list(some) and {len(column) for column in none.values()} == {0}
     assert [column.type for column in none.values()] == [column.type for column in some.values()]
+
+
+def test_a_shard_of_pairs_says_where_it_begins_and_what_was_changed():
+    space = TwoSquares().space
+    styles = [{"noise": [number] * 24} for number in range(3)]
+    changes = tuple(
+        Change(row, concept, World(space, codes, style))
+        for row, concept, codes, style in zip((9, 2, 5), ("right", "left", "right"), ((0, 2), (1, 1), (2, 0)), styles, strict=True)
+    )  # fmt: skip
+    job = PairsJob(PAIRS, 2, changes, 4)
+    table = job.drawn_by(TwoSquares())
+    assert table["index"].to_pylist() == [4, 5, 6] and table["pair_row"].to_pylist() == [9, 2, 5]
+    assert table["pair_concept"].to_pylist() == ["right", "left", "right"]
+    assert [change.value for change in changes] == [2, 1, 0]
+    assert [cell["path"] for cell in table["image"].to_pylist()] == ["pairs-4.png", "pairs-5.png", "pairs-6.png"]
+    assert table["concept_left"].to_pylist() == [0, 1, 2] and table["concept_right"].to_pylist() == [2, 1, 0]
+    assert table["label_brighter"].to_pylist() == [False, False, True]
+    assert [json.loads(text) for text in table["style"].to_pylist()] == styles
+    assert job.table(SimpleNamespace(task=TwoSquares())).equals(table)
+    for rows in (2, 3, 4):
+        assert job.fits(ShardRecord("", rows, 0, "", "")) is (rows == 3)
+
+
+def test_changes_lead_across_and_along_in_turn_also_after_worlds_that_cannot_be_changed(monkeypatch):
+    asked = []
+
+    def change(task, world, rng, across):
+        asked.append((task, world, across))
+        return None if world in (0, 5) else (f"c{world}", f"w{world}")
+
+    class Data:
+        name, fingerprint = "test", "print"
+        world = staticmethod(lambda row: row)
+
+        def __len__(self):
+            return 9
+
+    monkeypatch.setattr(pairing, "_changed", change)
+    rows = Deck(9, 4, "pairs", "test").deal(np.arange(9)).tolist()
+    for count in (9, 30, 7):
+        asked.clear()
+        found = choose_changes(Data(), "task", 4, count)
+        assert asked == [("task", row, place % 2 == 0) for place, row in enumerate(rows[:count])]
+        assert found == [Change(row, f"c{row}", f"w{row}") for row in rows[:count] if row not in (0, 5)]
+    monkeypatch.setattr(pairing, "_changed", lambda *given, **named: None)
+    with pytest.raises(DataError, match="no world of split 'test' can be drawn again with one concept changed"):
+        choose_changes(Data(), "task", 4, 3)
+
+
+def test_pairs_may_be_taken_away_and_are_told_to_be_half_drawn_meanwhile(folder, monkeypatch):
+    said = []
+    write = making.write_shard
+
+    def look(table, job, where):
+        said.append(read_manifest(folder)[PAIRS])
+        return write(table, job, where)
+
+    monkeypatch.setattr(making, "write_shard", look)
+    refresh_pairs(Dataset.open(folder), TwoSquares(), 3)
+    half = {"asked": 3, "split": "test", "size": 0, "shards": [], "none": "they are half drawn; run: assay pairs DATA"}
+    assert said == [half]
+    none = refresh_pairs(Dataset.open(folder), TwoSquares(), 0)
+    assert none[PAIRS] == {"asked": 0, "split": "test", "size": 0, "shards": []}
+    assert not list((folder / PAIRS).glob("*.parquet"))
+
+
+def test_a_manifest_says_of_every_split_what_was_made_of_it(monkeypatch):
+    plan = {
+        "task": {"name": "t", "config": {"k": 1}}, "shard_rows": 7, "sources": {"digits": "d"}, "code": {"file": "c"},
+        "splits": [{"name": "valid", "size": 2}, {"name": "train", "size": 5}],
+    }  # fmt: skip
+    task = SimpleNamespace(
+        summary="S.", how_drawn="Drawn", columns=("image", "text"), knowledge=TwoSquares().knowledge,
+        layout=TwoSquares().layout, backbones=lambda: {"conv": "usual"},
+        splits=lambda: [SimpleNamespace(name=name) for name in ("train", "hard", "valid", "ood")],
+    )  # fmt: skip
+    made = SimpleNamespace(
+        task=task, to_dict=lambda: plan, seed=6, local={"digits": "/here"},
+        splits=[SimpleNamespace(name="valid"), SimpleNamespace(name="train")],
+    )  # fmt: skip
+    monkeypatch.setattr(manifests, "versions", lambda: {"assay": "1"})
+    records = {
+        "train": [ShardRecord("train/a", 3, 1, "s", "c"), ShardRecord("train/b", 2, 9, "t", "d")],
+        "valid": [ShardRecord("valid/a", 2, 4, "u", "e")],
+    }
+    found = manifests.manifest_of(made, records, {"train": "l1", "valid": "l2"}, {"train": "b1", "valid": "b2"})
+    printed = found.pop("fingerprint")
+    assert found == {
+        "format": 1, "task": plan["task"], "summary": "S.", "drawn": "Drawn", "seed": 6, "shard_rows": 7,
+        "knowledge": task.knowledge.to_dict(), "layout": task.layout.to_dict(), "columns": ["image", "text"],
+        "backbones": {"conv": "usual"}, "sources": {"digits": "d"}, "local": {"digits": "/here"},
+        "left_out": ["hard", "ood"], "versions": {"assay": "1"}, "code": {"file": "c"},
+        "splits": [
+            {"name": "valid", "size": 2, "labels": "l2", "boundary": "b2", "shards": [records["valid"][0].to_dict()]},
+            {"name": "train", "size": 5, "labels": "l1", "boundary": "b1",
+             "shards": [record.to_dict() for record in records["train"]]},
+        ],
+    }  # fmt: skip
+    assert printed == fingerprint(found) and len(printed) == 32
+    del plan["code"]
+    assert "code" not in manifests.manifest_of(made, records, {"train": 0, "valid": 0}, {"train": 0, "valid": 0})
+
+
+@pytest.mark.parametrize(
+    ("file", "fine"), [("test/a.parquet", True), ("test/a.parquet/b", False), ("test/a b", False), ("test/a/", False)]
+)
+def test_a_file_is_named_by_its_split_and_nothing_after(file, fine):
+    manifest = {"splits": [{"name": "test", "shards": [{"file": file}]}], PAIRS: {"shards": []}}
+    if fine:
+        manifests._refuse_strays("x", manifest)
+    else:
+        with pytest.raises(DataError, match="lies outside of its folder"):
+            manifests._refuse_strays("x", manifest)
+    with pytest.raises(DataError, match="has a split with the odd name 'te/st'"):
+        manifests._refuse_strays("x", {"splits": [{"name": "te/st", "shards": []}], PAIRS: {"shards": []}})

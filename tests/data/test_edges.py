@@ -111,6 +111,8 @@ def test_pictures_of_rows_in_any_order_and_more_than_once(large, tmp_path, monke
     other = PictureStore.__new__(PictureStore)
     other.__setstate__(state)
     assert other._opened == {} and other.files(np.array([6])) == [picture(6)]
+    assert state == {"shards": shards, "column": "image", "size": 100 if large else 99, "starts": [0, 3, 4, 8]}
+    assert other.large is large
 
 
 def test_a_file_of_pictures_that_is_not_whole_is_not_opened(tmp_path):
@@ -289,6 +291,7 @@ def test_addresses_are_put_right_or_refused(monkeypatch, tmp_path):
         "a://b/"
     )
     assert folder_at(str(tmp_path)) == tmp_path and str(folder_at("hf://a/b/")) == "hf://datasets/a/b"
+    assert str(folder_at("hf://datasetsfan/b")) == "hf://datasets/datasetsfan/b"
     assert [is_remote(text) for text in ("c:/x", "S3://x", "1s://x", "s3:x", "s3a://x", "a+b:/x")] == [
         False, False, False, False, True, True,
     ]  # fmt: skip
@@ -366,6 +369,10 @@ def test_sizes_are_given_or_shares_of_training():
     usual = Recipe("mnlogic", {"k": 2})
     assert isinstance(usual.settings, Settings) and usual.splits[0].size == usual_size(usual.task)
     assert recipe_from("mnlogic", Settings({"k": 2, "val_prop": 1})).sizes == (("valid", usual_size(usual.task)),)
+    assert recipe_from("mnlogic", Settings({"k": 2, "n": 9, "ood_prop": 0, "val_prop": 0.5})).sizes == (
+        ("ood", 0),
+        ("valid", 4),
+    )
     assert recipe_from("mnlogic", Settings({"k": 2, "seed": 5, "task": "mnlogic"})).seed == 5
     assert recipe_from("mnlogic", Settings({"k": 2})).confound is None
     assert recipe_from("mnlogic", Settings({"k": 2, "confound": []})).confound == ()
@@ -733,6 +740,18 @@ def test_croissant_has_pairs_where_there_are_some_and_given_columns_elsewhere():
     assert test[-2:] == [("given_concept_n", "sc:Integer"), ("given_label_y", "sc:Boolean")]
     assert pairs[-2:] == [("pair_row", "sc:Integer"), ("pair_concept", "sc:Text")] and len(found["distribution"]) == 4
     assert len(croissant(manifest(pairs={"shards": []}))["recordSet"]) == 1
+    labels = [{"name": "y", "values": [3, 4]}, {"name": "z", "values": ["u", 1]}]
+    (records,) = croissant(manifest(knowledge={"concepts": [], "labels": labels}, columns=["text", "parts"]))[
+        "recordSet"
+    ]
+    assert [(field["@id"], field["dataType"]) for field in records["field"]] == [
+        ("test/index", "sc:Integer"), ("test/style", "sc:Text"), ("test/label_y", "sc:Integer"), ("test/label_z", "sc:Text"),
+        ("test/boundary_y", "sc:Text"), ("test/boundary_z", "sc:Text"), ("test/text", "sc:Text"), ("test/parts", "sc:ImageObject"),
+    ]  # fmt: skip
+    assert records["field"][2]["source"] == {"fileSet": {"@id": "test-shards"}, "extract": {"column": "label_y"}}
+    assert records["field"][-1]["source"] == {
+        "fileSet": {"@id": "test-shards"}, "extract": {"column": "parts"}, "transform": {"jsonPath": "bytes"},
+    }  # fmt: skip
 
 
 def test_time_is_measured_on_pictures_after_the_first(monkeypatch):
@@ -751,6 +770,10 @@ def test_time_is_measured_on_pictures_after_the_first(monkeypatch):
     assert seconds_per_example(recipe(0, 50)) == 0.25 and drawn == [0, 1, 2, 3]
     assert seconds_per_example(recipe(2)) == 0.25 and seconds_per_example(recipe(1)) == 0.125
     assert seconds_per_example(recipe(0)) == 0.0 == seconds_per_example(recipe())
+    for enough, count in ((0.49, 3), (0.5, 4), (0.24, 2)):  # no more pictures once that many seconds have passed
+        drawn.clear()
+        monkeypatch.setattr(estimate, "ENOUGH", enough)
+        assert seconds_per_example(recipe(9)) == 0.25 and len(drawn) == count
 
 
 # -- pairs -------------------------------------------------------------------------------------------------------------

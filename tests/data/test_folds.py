@@ -6,6 +6,7 @@ import pytest
 from assay.data.dataset import Dataset
 from assay.data.folds import Fold, folds_of
 from assay.errors import ConfigError
+from assay.seeds import Deck
 from tests.pixels import pixels
 
 
@@ -36,3 +37,24 @@ def test_folds_have_the_labels_in_equal_shares(folds: int, data: Dataset) -> Non
 def test_a_fold_that_cannot_be_is_refused(number: int, of: int, data: Dataset) -> None:
     with pytest.raises(ConfigError, match=f"fold {number} of {of} of 256 examples cannot be"):
         Fold(number, of).divide(data["train"])
+
+
+def test_rows_of_each_combination_of_labels_go_to_the_folds_in_turn() -> None:
+    labels = np.array([[row % 2, row % 3 == 1] for row in range(31)]).astype(np.int64)
+    place = Deck(31, 0, "folds", "print").deal(np.arange(31))
+    ordered = sorted(range(31), key=lambda row: (labels[row, 1], labels[row, 0], place[row]))
+    expected = np.empty(31, dtype=np.int64)
+    for turn, row in enumerate(ordered):
+        expected[row] = turn % 4
+    assert folds_of(labels, 4, "print").tolist() == expected.tolist()
+
+
+def test_every_row_may_be_a_fold_of_its_own(data: Dataset) -> None:
+    few = data["train"].take(np.array([9, 4, 30]))
+    numbers = folds_of(few.labels, 3, few.fingerprint)
+    for number in range(3):
+        outside, inside = Fold(number, 3).divide(few)
+        assert inside.index.tolist() == few.index[numbers == number].tolist() and len(inside) == 1
+        assert outside.index.tolist() == few.index[numbers != number].tolist() and len(outside) == 2
+    with pytest.raises(ConfigError, match="fold 0 of 4 of 3 examples cannot be"):
+        Fold(0, 4).divide(few)

@@ -1,15 +1,18 @@
 """A confounded task: its splits, its marked pictures, its counterfactuals, and all else that of the task."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from assay.data.confounding.confounder import Confounder
+from assay.data.confounding.confounder import SHIFTED, Confounder, draw_codes
 from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
 from assay.errors import ConfigError
 from assay.logic.parse import parse
 from assay.render.marks import mark_picture
 from assay.render.picture import Layout
 from assay.seeds import rng_for
+from assay.testing.sample_task import TwoSquares
 from assay.worlds.world import World
 from tests.toys import Shelf
 
@@ -93,3 +96,88 @@ def test_a_confounded_task_is_its_task_in_all_else():
     assert np.array_equal(made.render_all([marked])[0].image, made.render(marked).image)
     changed = made.change_world(marked, {"one": "blue"})
     assert changed is not None and changed["one"] == "blue" and changed.style["nuisances"] == {"watermark": 1}
+
+
+def test_the_worlds_of_every_split_are_those_of_the_task_with_nuisances_by_the_seed():
+    base = TwoSquares()
+    task = ConfoundedTask(
+        base,
+        [planted(what="frame", strength=0.5, **{"with": "left"}), planted(strength=0.6, **{"with": "brighter"})],
+    )
+    places = np.array([13, 0, 6, 7])
+    names = []
+    for split in task.splits():
+        origin = split if split.name not in SHIFTED else replace(split, name="test")
+        plain_worlds = base.worlds_in(origin, 5)
+        source = task.worlds_in(split, 5)
+        codes = plain_worlds.codes(places)
+        labels = base.knowledge.labels_of(codes)
+        partners = np.stack([codes[:, 0], labels[:, 0]], axis=1)
+        drawn = draw_codes(task.couplings, split.name, origin.name, 5, places, partners)
+        assert [world.codes for world in source.worlds(places)] == [tuple(row) for row in codes.tolist()]
+        assert [world.style for world in source.worlds(places)] == [
+            {**world.style, "nuisances": {"frame": first, "watermark": second}}
+            for world, (first, second) in zip(plain_worlds.worlds(places), drawn, strict=True)
+        ]
+        assert source.codes(places).tolist() == codes.tolist() and source.split == split and source.seed == 5
+        assert source.total == plain_worlds.total and source.contains(codes).all()
+        names.append(split.name)
+    assert names[-2:] == ["unconfounded", "reversed"] and {"train", "valid", "test"} <= set(names)
+    test = next(split for split in base.splits() if split.name == "test")
+    assert task.splits()[-2:] == (replace(test, name="unconfounded"), replace(test, name="reversed"))
+
+
+def test_what_is_the_tasks_own_is_asked_of_it_as_it_was_asked():
+    class Told(TwoSquares):
+        style_choices = {"ink": ["r", "g"]}
+        planted = ({"what": "frame", "with": "left"},)
+        columns = ("text",)
+        interventions = {"swap": len}
+        summary = "two squares"
+
+        def style(self, *given):
+            return {"style of": given}
+
+        def ingredients(self, *given):
+            return ("ingredients of", given)
+
+        def backbones(self):
+            return {"conv": "usual"}
+
+        def sources(self):
+            return {"digits": "hash"}
+
+        def in_distribution(self):
+            return parse("left == 1")
+
+        def held_out(self):
+            return parse("left == 2")
+
+        def change_world(self, *given):
+            return None
+
+    base = Told()
+    ink = Confounder.model_validate({"what": "style.ink", "with": "brighter"})
+    task = ConfoundedTask(base, [ink])
+    assert task.style("rng", (1, 2), "pool") == {"style of": ("rng", (1, 2), "pool")}
+    assert task.ingredients("world") == ("ingredients of", ("world",)) and task.change_world("world", {}) is None
+    assert (task.backbones(), task.sources()) == ({"conv": "usual"}, {"digits": "hash"})
+    assert (str(task.in_distribution()), str(task.held_out())) == ("left == 1", "left == 2")
+    assert task.style_choices == {"ink": ["r", "g"]} and task.planted == ({"what": "frame", "with": "left"},)
+    assert (task.columns, task.interventions, task.summary) == (("text",), {"swap": len}, "two squares")
+    assert task.confounders == (ink.model_copy(update={"values": ["r", "g"]}),) and task.couplings[0].count == 2
+
+
+def test_a_world_takes_its_mark_only_from_a_code_that_it_has():
+    task = ConfoundedTask(TwoSquares(), [planted(what="patch", **{"with": "right"}), planted(**{"with": "left"})])
+    world = World(task.space, (2, 0), {"noise": list(range(24)), "nuisances": {"patch": 2, "elsewhere": 1}})
+    bare = TwoSquares().render(world)
+    assert (task.render(world).image == mark_picture(bare, "patch", 2, 3).image).all()
+    both = World(task.space, (2, 0), {"noise": list(range(24)), "nuisances": {"watermark": 1, "patch": 1}})
+    expected = mark_picture(mark_picture(bare, "patch", 1, 3), "watermark", 1, 3).image
+    assert (task.render(both).image == expected).all()
+    assert [(picture.image == expected).all() for picture in task.render_all([world, both, world])] == [
+        False,
+        True,
+        False,
+    ]

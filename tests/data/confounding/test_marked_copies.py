@@ -12,7 +12,7 @@ from assay.data.confounding.confounder import Confounder, Coupling, couplings_of
 from assay.data.confounding.stored import Copying
 from assay.data.dataset import Dataset, decode
 from assay.data.recipe import Recipe
-from assay.errors import ConfigError
+from assay.errors import ConfigError, DataError
 from assay.render.marks import mark_image
 from tests.toys import Shelf, written
 
@@ -106,3 +106,34 @@ def test_a_dataset_of_several_shards_is_marked_row_by_row(tmp_path, monkeypatch)
     assert sorted(rows) != rows and nuisances("pairs") == [nuisances("test")[row] for row in rows]
     assert stored._is_of(tmp_path / "new", old) and not stored._is_of(tmp_path / "new", new)
     assert not stored._is_of(tmp_path / "old", old) and not stored._is_of(tmp_path, old)
+
+
+def test_a_copy_needs_a_test_split_and_keeps_what_is_said_of_pairs(tmp_path):
+    old = written(Shelf(), tmp_path / "old", train=3, valid=0, test=2, hard=0, pairs=0)
+    manifest = stored.confound_dataset(old, [planted(strength=0.25, where="train")], tmp_path / "new")
+    assert manifest["pairs"] == old.manifest["pairs"] and manifest["pairs"]["none"] == "none were asked for"
+    assert manifest["task"] == {
+        **old.manifest["task"],
+        "confound": [
+            {
+                "what": "watermark",
+                "with": "same",
+                "strength": 0.25,
+                "one_sided": False,
+                "values": None,
+                "where": ["train"],
+            }
+        ],
+    }
+    entries = {entry["name"]: {**entry, "shards": 0} for entry in manifest["splits"]}
+    assert list(entries) == ["train", "test", "unconfounded", "reversed"]
+    for name in ("unconfounded", "reversed"):
+        assert entries[name] == {**entries["test"], "name": name}
+    changed = ("task", "splits", "versions", "fingerprint", "confounded_from")
+    assert {k: v for k, v in manifest.items() if k not in changed} == {
+        k: v for k, v in old.manifest.items() if k not in changed
+    }
+    lacking = written(Shelf(), tmp_path / "lacking", train=3, valid=2, test=0, hard=0, pairs=0)
+    with pytest.raises(DataError, match="has no test split to show again without the confounder"):
+        stored.confound_dataset(lacking, [planted()], tmp_path / "none")
+    assert not (tmp_path / "none").exists()

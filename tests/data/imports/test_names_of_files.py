@@ -1,7 +1,6 @@
 """Files are taken by their names: in their order, however the disk lists them, and with blanks in what they say."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,18 +9,14 @@ from assay.data.imports import awa2, coco, cub, cvat, hub, importing, label_stud
 from assay.data.imports.settings import ImportSettings
 from tests.data.imports.test_readers import coco_file, cub_files, label_studio_task, person, put
 from tests.data.imports.test_writing import png
+from tests.listings import list_backwards
 
 
-@pytest.fixture(params=["forwards", "backwards"])
+@pytest.fixture(params=["as they are", "backwards"])
 def listing(request, monkeypatch):
-    """Let folders be listed in order, or against it."""
-    for method in ("glob", "rglob"):
-        found = getattr(Path, method)
-        monkeypatch.setattr(
-            Path,
-            method,
-            lambda self, pattern, found=found: iter(sorted(found(self, pattern), reverse=request.param == "backwards")),
-        )
+    """Let folders be listed as they are, or backwards."""
+    if request.param == "backwards":
+        list_backwards(monkeypatch)
 
 
 @pytest.mark.usefixtures("listing")
