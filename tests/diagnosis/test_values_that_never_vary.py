@@ -1,0 +1,77 @@
+"""Discovered units and training labels where a concept that comes first has one value, or is settled only in part."""
+
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from assay.diagnosis import identifiability as module
+from assay.diagnosis.discovery.disentanglement import information_gap
+from assay.diagnosis.discovery.matching import ConceptValue, UnitMatch, UnitSplit, fit_matches, score_matches
+from assay.diagnosis.identifiability import _identified_groups, _ruling_out, identifiability
+from tests.diagnosis.test_identifiability import ALL, XOR
+
+STILL, TOLD, KIND = ConceptValue(0, 1, "w = v"), ConceptValue(1, 1, "a"), ConceptValue(2, 2, "n = 2")
+
+
+def test_values_are_matched_with_units_though_the_first_does_not_vary():
+    units = np.array([[5.0, 1, 0], [1, 2, 0], [4, 3, 9], [2, 7, 0], [6, 8, 9], [3, 9, 0]])
+    concepts = np.array([[0, 1, 0], [0, 1, 1], [0, 1, 2], [-1, 0, 0], [0, 0, 2], [0, 0, -1]])
+    split = UnitSplit(units, concepts, None)
+    found = fit_matches(split, (STILL, TOLD, KIND))
+    assert found == (UnitMatch(STILL, None), UnitMatch(TOLD, 1, -1, -5.0), UnitMatch(KIND, 2, 1, 4.5))
+    scores = score_matches(split, found)
+    assert [score.share for score in scores] == pytest.approx([0.0, 3 / 6, 2 / 5])
+    assert math.isnan(scores[0].f1) and [score.f1 for score in scores[1:]] == [1.0, 1.0]
+
+
+def test_the_gap_of_concepts_after_one_that_does_not_vary_has_their_own_sizes():
+    rows = np.arange(12)
+    concepts = np.stack([np.where(rows == 5, -1, 3), rows % 2, rows % 3], axis=1)
+    units = np.stack([rows * 0, rows % 2, np.minimum(rows % 3, 1)], axis=1).astype(float)
+    merged = -(math.log(1 / 3) + 2 * math.log(2 / 3)) / 3  # what is told of n where 1 and 2 look alike
+    assert information_gap(UnitSplit(units, concepts, None), [5, 2, 3]) == pytest.approx((1 + merged / math.log(3)) / 2)
+
+
+def counted(total, *lefts, shares=()):
+    steps = [SimpleNamespace(supervised=f"v{place}", left=left) for place, left in enumerate(lefts)]
+    entries = [(SimpleNamespace(owner=owner), share) for owner, share in shares]
+    asked = []
+    readings = SimpleNamespace(identifiability=lambda: entries, plan=lambda seconds: asked.append(seconds) or steps)
+    return SimpleNamespace(readings=readings, total=total), asked
+
+
+def test_a_group_is_identified_where_each_of_its_entries_is():
+    shares = (("a", 1), ("b", 0.5), ("c", 1), ("b", 1), ("a", 1), ("c", 0.999))
+    count, _ = counted(3, shares=shares)
+    assert _identified_groups(count) == {"a": True, "b": False, "c": False}
+    assert _identified_groups(counted(None, shares=shares)[0]) == {}
+    assert _identified_groups(SimpleNamespace(readings=None, total=3)) == {}
+
+
+def test_what_rules_shortcuts_out_is_a_plan_that_leaves_one_reading():
+    count, asked = counted(6, 3, 1)
+    assert _ruling_out(count, 2.5) == ("v0", "v1") and asked == [2.5]
+    assert _ruling_out(counted(6, 3, 2)[0], 1.0) == () == _ruling_out(counted(6)[0], 1.0)
+    for total in (None, 1, module.MOST_READINGS + 1):
+        count, asked = counted(total, 1)
+        assert _ruling_out(count, 1.0) == () and asked == []
+    assert _ruling_out(counted(module.MOST_READINGS, 1)[0], 1.0) == ("v0",)
+
+
+def test_of_some_worlds_one_reading_at_least_is_known(monkeypatch):
+    asked = []
+
+    def count_readings(knowledge, family, worlds, seconds):
+        asked.append((knowledge, family, worlds.tolist(), seconds))
+        return SimpleNamespace(low=4, high=7, total=None, readings=None)
+
+    monkeypatch.setattr(module, "count_readings", count_readings)
+    whole = identifiability(XOR, ALL[[3, 0, 3, 1]], seconds=2.0)
+    assert (whole.worlds, whole.counted, whole.low, whole.high) == (3, 3, 4, 7)
+    assert asked == [(XOR, "shared", [[0, 0], [0, 1], [1, 1]], 2.0)]
+    monkeypatch.setattr(module, "MOST_WORLDS", 2)
+    some = identifiability(XOR, ALL[[3, 0, 3, 1]])
+    assert (some.worlds, some.counted, some.low, some.high) == (3, 2, 1, 7) and asked[1][2] == [[0, 0], [1, 1]]
+    assert some.text == "The labels of 2 of the 3 training worlds allow from 0 to 6 reasoning shortcuts."
