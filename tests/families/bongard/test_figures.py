@@ -130,3 +130,14 @@ def test_lines_are_a_28th_of_the_figure_wide(side, width, closed):
     assert left.sum() / (255 - INK) == pytest.approx(width, abs=0.3)
     right = 255 - part[side // 2, side // 2 : -2].astype(int)
     assert (right.sum() > 0) == closed
+
+
+@pytest.mark.parametrize("convex", [True, False])
+def test_an_open_line_keeps_its_curve(convex):
+    style = FigureStyle(10, 90, 3, 6, (100, 92, 96, 88, 94), (1, -4, 5, 0, 2))
+    closed, line = (stroke_of(5, True, closed, convex, style) for closed in (True, False))
+    # the dent is at the fourth corner, so the first side is curved; the line opens on the fourth
+    assert line == pytest.approx(np.roll(closed, -(3 * 12 + 8), axis=0)[: 4 + 4 * 12 + 5])
+    straight = stroke_of(5, False, False, convex, style)
+    apart = np.hypot(*(line - straight).T)
+    assert set(np.flatnonzero(apart > 1e-9)) == set(range(4 + 12 + 1, 4 + 2 * 12))

@@ -153,6 +153,35 @@ def test_styles_are_drawn_within_their_bounds():
     assert np.array([style["offsets"] for style in flat]) == pytest.approx(0.4 * offsets[:60], abs=1e-4)
 
 
+class Steady:
+    """A generator that always draws from the same part of what it is asked for, and far below the mean."""
+
+    def uniform(self, low, high, size=None):
+        drawn = low + (high - low) * 0.25
+        return drawn if size is None else np.full(size, drawn)
+
+    def normal(self, mean, spread, size=None):
+        return mean - 4 * spread if size is None else mean + spread * np.linspace(-4, 4, size)
+
+    def integers(self, number):
+        return number - 1
+
+
+def test_a_camera_is_never_moved_down_and_pieces_stand_off_by_a_fifth_of_a_square_at_most():
+    found = chess_style(Steady(), "3d", 0.8, ("a1", "left", "black"))
+    offsets = np.clip(0.05 * np.linspace(-4, 4, 128), -0.2, 0.2).round(4).tolist()
+    assert found == {
+        "side": "black", "camera": [0.5, 0.0], "light": [-0.5] * 3, "offsets": offsets, "turns": [-10.0] * 64,
+        "wood": [-0.5, 2],
+    }  # fmt: skip
+    wide = chess_style(Steady(), "3d", 3.0)
+    assert wide["side"] == "a1" and wide["offsets"][0] == -0.2 and wide["offsets"][-1] == 0.2
+    flat = chess_style(Steady(), "flat", 0.8)
+    assert flat == {
+        "offsets": (0.4 * np.clip(0.05 * np.linspace(-4, 4, 128), -0.2, 0.2)).round(4).tolist(), "palette": 3,
+    }  # fmt: skip
+
+
 # -- textures ----------------------------------------------------------------------------------------------------------
 
 

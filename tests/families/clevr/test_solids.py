@@ -6,6 +6,7 @@ import pytest
 from assay.families.clevr.placement import CameraView
 from assay.families.clevr.scene import COLOURS, FLOORS, LAMPS, SHAPES, ClevrObject, scene_of, shape_mesh
 from assay.render.scene import linear_rgb, pose
+from tests.families.probes import require_matter
 
 
 def volume(mesh):
@@ -104,3 +105,52 @@ def test_a_scene_has_its_objects_lamps_and_floor_as_the_view_shows_them():
         assert (light.size, light.power, light.target) == (lamp.size, lamp.power, (0.0, 0.0, 0.0))
     assert scene.ground.material.color == linear_rgb(*FLOORS["brown"])
     assert scene_of(solids, view, jitter).ground.material.color == linear_rgb(*FLOORS["grey"])
+
+
+HALF = 2**0.5 / 2
+
+
+def ways(times, radius, height, off=0.0):
+    """Points at a distance from the axis, so many in a whole turn."""
+    turns = 2 * np.pi * (np.arange(times) + off) / times
+    return [(radius * float(np.cos(a)), radius * float(np.sin(a)), height) for a in turns]
+
+
+PROBES = {  # where there is matter, and where edges are rounded off or nothing is
+    "cube": (
+        [*ways(4, 2**0.5 * (HALF - 0.05), HALF, 0.5), (0, HALF - 0.05, 0.05), (HALF - 0.05, 0, 2 * HALF - 0.05)],
+        [*ways(4, 2**0.5 * (HALF - 0.03), HALF, 0.5), (0, HALF - 0.03, 0.03), (HALF - 0.03, 0, 2 * HALF - 0.03)],
+    ),
+    "sphere": ([(0.97, 0, 1), (0, 0, 0.02), (0, 0, 1.98)], [(1.02, 0, 1), (0.75, 0, 0.3)]),
+    "cylinder": (
+        [(0.77, 0, 0.03), (0.77, 0, 1.57), (0.78, 0, 0.8)],
+        [(0.785, 0, 0.015), (0.785, 0, 1.585), (0.82, 0, 0.8)],
+    ),
+    "cone": ([(0.86, 0, 0.05), (0.47, 0, 1.0), (0, 0, 1.98)], [(0.89, 0, 0.01), (0.5, 0, 1.0), (0.08, 0, 1.95)]),
+    "pyramid": (
+        [*ways(4, 2**0.5 * 0.66, 0.08, 0.5), (0, 0, 1.36), (0.05, 0, 1.3)],
+        [*ways(4, 2**0.5 * 0.71, 0.08, 0.5), *ways(4, 2**0.5 * 0.68, 0.015, 0.5), (0.1, 0, 1.33)],
+    ),
+    "ring": ([*ways(4, 0.69, 0.31), (0.97, 0, 0.31), (0.4, 0, 0.31)], [(0, 0, 0.31), (0.36, 0, 0.31), (0.95, 0, 0.55)]),
+    "star": (
+        [*ways(5, 0.97, 0.3), *ways(5, 0.42, 0.3, 0.5), (0, 0, 0.58), *ways(5, 0.7, 0.57)],
+        [*ways(5, 0.5, 0.3, 0.5), *ways(5, 0.99, 0.02), (0, 0, 0.62)],
+    ),
+    "cross": (
+        [*ways(4, 0.92, 0.95), (0.8, 0.26, 0.95), (0.8, 0, 1.2), (0, 0, 0.03), (0, 0, 1.87), (0.26, 0, 0.5)],
+        [*ways(4, 0.5, 0.95, 0.5), (0.93, 0.26, 0.95), (0.8, 0.3, 0.95), (0.3, 0, 0.5), (0.5, 0, 1.3)],
+    ),
+    "hourglass": (
+        [(0.8, 0, 0.1), (0.8, 0, 1.7), (0.15, 0, 0.9), (0.45, 0, 0.5), (0.45, 0, 1.3)],
+        [(0.2, 0, 0.9), (0.53, 0, 0.5), (0.53, 0, 1.3), (0.81, 0, 0.02)],
+    ),
+    "diamond": (
+        [*ways(8, 0.89, 1.07), *ways(8, 0.5, 1.5), (0, 0, 0.02), (0.4, 0, 0.6)],
+        [(0.57, 0, 1.5), (0.94, 0, 1.07), *ways(8, 0.9, 1.07, 0.5), (0.06, 0, 0.03), (0.6, 0, 0.6)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_edges_are_as_round_as_they_should_be(name):
+    require_matter(SHAPES[name](), *PROBES[name])

@@ -1,10 +1,13 @@
 """Tasks over images with counted objects, on albums made by hand: names, ranges, pools, styles, changes."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from PIL import Image
 
 from assay.errors import ConfigError, DataError, KnowledgeError
+from assay.families.coco import image_task
 from assay.families.coco.album import Album, AnnotationFilter
 from assay.families.coco.coco_files import Photographs
 from assay.families.coco.sampling import FewShotPlan, RegionMembership
@@ -115,6 +118,48 @@ def test_splits_are_as_large_as_the_images_allow_and_empty_ones_are_left_out(hel
     chosen = [set(task.worlds_in(Split("test", 10, pool="test"), seed).rows.tolist()) for seed in range(4)]
     assert len({tuple(sorted(one)) for one in chosen}) > 1
     assert source.rows.tolist() == task.worlds_in(Split("test", 10, pool="test"), 3).rows.tolist()
+
+
+def test_photographs_or_scenes_are_read_as_the_settings_say(monkeypatch):
+    asked = []
+    monkeypatch.setattr(image_task, "read_coco", lambda *given: asked.append(("photographs", *given)) or "read")
+    monkeypatch.setattr(image_task, "synthetic_album", lambda *given: asked.append(("scenes", *given)) or "drawn")
+    found = [
+        CocoLogic(coco="here", skip_missing=True).source,
+        CocoLogic(coco="there", scenes=700).source,
+        CocoLogic(scenes=700).source,
+        CocoLogicFS().source,
+    ]
+    assert found == ["read", "read", "drawn", "drawn"]
+    assert asked == [
+        ("photographs", "here", True),
+        ("photographs", "there", False),
+        ("scenes", 700),
+        ("scenes", 14_000),
+    ]
+
+
+def test_a_rule_of_too_many_variants_has_one_variant_and_one_type(tmp_path):
+    task = task_of(photographs(tmp_path, [2, 1, 0, 3, 1], [1, 1, 1, 0, 3]), rules={"more": "dog > cup"})
+    asked = []
+
+    def near(codes):
+        asked.append(codes.tolist())
+        return codes[:, 0] == 1  # one cup
+
+    boundary = SimpleNamespace(label=parse("dog > cup"), explicit=False, near=near)
+    variants, types = task._membership_of(boundary)
+    assert variants.tolist() == [[True], [False], [False], [True], [False]]
+    assert types.tolist() == [[False], [True], [True], [False], [False]]  # near, and not of the rule itself
+    assert sorted(asked[0]) == [[0, 3], [1, 0], [1, 1], [1, 2], [3, 1]]  # each pair of counts once
+    parted = SimpleNamespace(
+        label=parse("cup == 1"), explicit=True, near=near,
+        in_variants=lambda codes: codes[:, :1] == [[0, 1]], in_types=lambda codes: codes[:, :1] > [[0, 1, 2]],
+    )  # fmt: skip
+    variants, types = task._membership_of(parted)
+    assert variants.tolist() == [[False, True], [False, True], [False, True], [True, False], [False, False]]
+    assert types.tolist() == [[True, False, False]] * 3 + [[False] * 3, [True] * 3]
+    assert asked[1] == [[0, 0], [1, 0], [3, 0]]  # only what the rule asks for
 
 
 def test_sets_are_as_large_as_in_the_paper_and_of_drawn_scenes_smaller(held):
@@ -291,3 +336,14 @@ def test_tiny_objects_of_a_scene_are_drawn_and_do_not_count():
     assert flags == [int(shares[r] >= 0.01) for r in task.album.objects_of(number)]
     assert task.style_of(number)[CONTENT]["image"] == task.album.files[number]
     assert task._range == 9  # one more than a scene can have, whatever these have
+
+
+def test_counts_that_no_scene_can_be_changed_to_are_those_of_a_scene_that_has_them(drawn, monkeypatch):
+    monkeypatch.setattr(image_task, "recompose", lambda content, counts: None)
+    numbers = drawn.image_pools["test"]
+    for number in numbers[[4, 9]].tolist():
+        alike = [n for n in numbers.tolist() if (drawn.codes[n] == drawn.codes[number]).all()]
+        found = drawn.style(np.random.default_rng(1), drawn.codes[number].tolist(), "test")
+        assert found in [drawn.style_of(n) for n in alike]
+    with pytest.raises(DataError, match="no image of pool 'test' shows these numbers of objects"):
+        drawn.style(np.random.default_rng(1), [9] * 19, "test")

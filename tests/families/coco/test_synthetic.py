@@ -147,6 +147,56 @@ def test_what_is_hidden_of_each_object_is_what_nearer_ones_cover():
     assert scenes.hidden[scenes.classes < 0].sum() == 0
 
 
+def shares(box, other):
+    """What a box hides of another, and what the other hides of it: the one that stands nearer hides."""
+    wide = max(0.0, min(box[2], other[2]) - max(box[0], other[0]))
+    high = max(0.0, min(box[3], other[3]) - max(box[1], other[1]))
+    near = box[3] > other[3]
+    hidden = other if near else box
+    share = wide * high / ((hidden[2] - hidden[0]) * (hidden[3] - hidden[1]))
+    return (share, 0.0) if near else (0.0, share)
+
+
+def best_boxes(number, kinds, view, horizon, aspects):
+    """The boxes of a scene's objects, one after the other, each at the first of its best places."""
+    boxes, hidden = [], []
+    for slot, (kind, aspect) in enumerate(zip(kinds, aspects, strict=True)):
+        best = None
+        for attempt in range(synthetic.TRIES):
+            across, depth = (float(hash_uniform(np.array([number]), 6, slot, attempt, axis)[0]) for axis in (0, 1))
+            feet, tall = stand(NAMES[kind], SCENE_KINDS[view], depth, horizon)
+            if attempt >= synthetic.TRIES / 2:
+                tall *= synthetic.FARTHER
+                line = horizon * HEIGHT
+                feet = feet if SCENE_KINDS[view] in ("room", "table") else line + synthetic.FARTHER * (feet - line)
+            wide = tall * aspect
+            middle = 0.4 * wide + across * (WIDTH - 0.8 * wide)
+            box = (middle - wide / 2, feet - tall, middle + wide / 2, feet)
+            pairs = [shares(box, other) for other in boxes]
+            lost = sum(covered for _, covered in pairs)
+            worst = max([lost, *(own + covers for own, (covers, _) in zip(hidden, pairs, strict=True))])
+            if best is None or worst < best[0]:
+                best = (worst, box, lost, [covers for covers, _ in pairs])
+        hidden = [own + covers for own, covers in zip(hidden, best[3], strict=True)] + [best[2]]
+        boxes.append(best[1])
+    return boxes, hidden
+
+
+def test_every_object_stands_where_least_is_hidden_of_it_and_of_those_before_it():
+    numbers = np.array([3, 17, 40, 8, 123, 51, 77, 90])
+    scenes = lay_out(numbers)
+    for row, number in enumerate(numbers.tolist()):
+        kinds = [int(kind) for kind in scenes.classes[row] if kind >= 0]
+        fronts = [OBJECT_KINDS[NAMES[kind]].front or OBJECT_KINDS[NAMES[kind]].aspect for kind in kinds]
+        sides = [OBJECT_KINDS[NAMES[kind]].aspect for kind in kinds]
+        turned = scenes.looks[row, : len(kinds), 2] > 0.72
+        aspects = np.where(turned, fronts, sides).tolist()
+        boxes, hidden = best_boxes(number, kinds, int(scenes.views[row]), float(scenes.horizons[row]), aspects)
+        assert boxes_of(scenes, row) == pytest.approx(np.array(boxes).reshape(-1, 4))
+        assert scenes.hidden[row, : len(kinds)].tolist() == pytest.approx(hidden, abs=1e-9)
+    assert {SCENE_KINDS[view] for view in scenes.views} >= {"street", "room", "table"} and scenes.classes.shape[1] > 4
+
+
 def test_the_album_has_what_can_be_seen_of_each_object():
     held = synthetic_album(120)
     album, scenes = held.album, held.scenes
