@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
+from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import KnowledgeError
 from assay.logic.circuit import compile_diagram
 from assay.logic.decode import Decoder, _distinct, _walk, decode
@@ -198,3 +198,14 @@ def test_slots_too_large_to_decode_under_are_told():
     knowledge = mixed()
     with pytest.raises(KnowledgeError, match="the slots of this space are too large to decode under"):
         Decoder(knowledge, Limits(knowledge, 2))(spreads(knowledge.space, 2))
+
+
+def test_where_no_world_keeps_all_groups_nothing_is_found_and_nothing_proven():
+    rules = [Constraint("three", parse("a + b + c == 3")), Constraint("four", parse("a + b + c == 4"))]
+    knowledge = Knowledge.of(digits(["a", "b", "c"], range(3)), {"y": "a"}, rules)
+    limits = Limits(knowledge)
+    limits._made[frozenset(["three", "four"])] = None  # as if they were too large together
+    sure = np.eye(3) * 0.7 + 0.1
+    found = Decoder(knowledge, limits)([sure[[0, 1, 2]], sure[[0, 1, 0]], sure[[0, 1, 2]]])  # 0, 3 and 4 in all
+    assert found.codes.tolist() == [[-1] * 3] * 3 and np.isneginf(found.logs).all()
+    assert not found.proven.any() and not found.solved.any() and found.changed.tolist() == [3, 3, 3]

@@ -180,6 +180,18 @@ def test_distances_without_a_diagram_are_bounds(monkeypatch):
     assert found.least.tolist() == np.where(single, 1, np.maximum(-(-broken // 2), 2)).tolist()
 
 
+@pytest.mark.parametrize(
+    "text", ["-10 + (a // 3) * (b // 3)", "'far' if a == 3 and b == 3 else 'near'", "9 - a // 3 * b // 3"]
+)
+def test_bounds_of_numbers_and_symbols_are_one_change_or_two(text, monkeypatch):
+    space, codes = digits(["a", "b"], range(4)), np.array([[0, 0], [3, 0], [3, 3], [1, 3], [2, 2]])
+    exact = distances(parse(text), space, codes)
+    assert exact.least.tolist() == [2, 1, 1, 1, 2] and exact.exact.all()
+    monkeypatch.setattr(distance, "NODES", 0)
+    found = distances(parse(text), space, codes)
+    assert found.least.tolist() == [2, 1, 1, 1, 2] and found.exact.tolist() == [False, True, True, True, False]
+
+
 def codes_of(row, place):
     """The number of the world in which one bit is another."""
     other = row.copy()

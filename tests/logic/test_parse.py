@@ -20,6 +20,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.latex import latex
 from assay.logic.parse import LONGEST, parse
 from assay.logic.traverse import DEEPEST, depth, free_names, names_in, substitute, walk
+from assay.logic.write import quote
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, NODES, Scope, case, number, random_space, truth
 
@@ -404,3 +405,10 @@ def test_parts_are_replaced_and_kept_in_the_form_that_text_has():
     assert [str(part) for part in walk(parse("a + -b == c * 2"))] == ["a - b == c * 2", "a - b", "a", "-b", "b", "c * 2", "c", "2"]  # fmt: skip
     assert names_in(parse("c + a.x > b + c")) == ("c", "a.x", "b")
     assert free_names(parse("any(x.p == y.p and q for x in cars) or y.p or x.p")) == ("y.p", "q", "x.p")
+
+
+def test_formulas_are_quoted_in_so_many_characters():
+    formula = parse("abc + d == 5")
+    assert [quote(formula, most) for most in (11, 12, 80)] == ["'abc + d ...'", "'abc + d == 5'", "'abc + d == 5'"]
+    long = parse(" and ".join(f"n{place}" for place in range(40)))
+    assert quote(long) == f"'{str(long)[:77]}...'" and len(quote(long)) == 82

@@ -95,3 +95,24 @@ def test_changes_of_one_concept_after_another_do_not_mix():
         expected = evaluate(rule, MIXED, changed(MIXED.all_codes(), place, MIXED.concepts[place].values.index(value)))
         assert changes.after(name, value).tolist() == expected.tolist()
     assert changes.now.tolist() == evaluate(rule, MIXED, MIXED.all_codes()).tolist()
+
+
+HUGE = 2**62
+LARGE = ConceptSpace((Concept("a", (1, HUGE)), Concept("b", (-3, HUGE, 2 * HUGE + 1)), Concept("p", (False, True))))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a + a + b", f"a + b + p == {3 * HUGE + 1}", f"all_different(a + a, b, {2 * HUGE + 1})", "a * a - b * p",
+        f"count(a + b > {2 * HUGE}, p, a == b) == 2", f"(a + a + 1 if p else b) == {2 * HUGE + 1}",
+    ],
+)  # fmt: skip
+def test_sums_beyond_64_bits_change_exactly(text):
+    codes, rule = LARGE.all_codes(), parse(text)
+    changes = Dependencies(rule, LARGE).at(codes)
+    assert changes.now.tolist() == evaluate(rule, LARGE, codes).tolist()
+    for place, concept in enumerate(LARGE.concepts):
+        for code, value in enumerate(concept.values):
+            expected = evaluate(rule, LARGE, changed(codes, place, code))
+            assert changes.after(concept.name, int(value)).tolist() == expected.tolist()

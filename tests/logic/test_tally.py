@@ -14,6 +14,7 @@ from assay.logic.tally import (
     Automaton,
     NotTallied,
     Skeleton,
+    Sweep,
     Tally,
     TallyTerm,
     chance_of,
@@ -224,3 +225,80 @@ def test_an_automaton_is_settled_where_no_step_leads_away():
     assert set(made.steps) == {(0, 1)}
     still = Automaton(0, {}, np.array([True, False]))
     assert still.is_settled.tolist() == [True, True]
+
+
+FIVE = ConceptSpace(
+    tuple(Concept(name, tuple(range(size))) for name, size in {"a": 3, "b": 4, "c": 2, "d": 3, "e": 4}.items())
+)
+
+
+def sweep(order):
+    rule = parse("count(a == b, b == 3, c == 1, a == 2, e > 1) >= 2")
+    return Sweep(Skeleton(rule, FIVE), tuple(FIVE.place(name) for name in order), 1000)
+
+
+def test_codes_that_every_term_treats_alike_have_one_letter():
+    letters = {FIVE.names[place]: own.tolist() for place, own in sweep("abcde").letters.items()}
+    assert letters == {"a": [2, 1, 0], "b": [3, 2, 1, 0], "c": [0, 1], "d": [0, 0, 0], "e": [0, 0, 1, 1]}
+
+
+@pytest.mark.parametrize(
+    ("order", "needed"),
+    [("abcde", {"a": 1, "b": 1, "c": 2, "d": -1, "e": 4}), ("cbead", {"a": 3, "b": 3, "c": 0, "d": -1, "e": 2})],
+)
+def test_a_concept_is_kept_until_the_last_term_that_looks_at_it_is_read(order, needed):
+    made = sweep(order)
+    assert {FIVE.names[place]: last for place, last in made.needed.items()} == needed
+    codes = FIVE.all_codes()
+    a, b, c, _, e = codes.T
+    diagram = made.diagram()
+    expected = (a == b) * 1 + (b == 3) + (c == 1) + (a == 2) + (e > 1) >= 2
+    assert true_outcomes(diagram)[diagram.outcome_of(codes)].tolist() == expected.tolist()
+    assert made.automaton.holds.sum() == 1 and len(made.automaton.holds) == 3  # none, one, and more
+
+
+def test_states_have_numbers_as_long_as_numbers_hold_them():
+    made = sweep("abcde")
+    assert made._keys(np.array([0, 1]), {0: np.array([2, 1]), 1: np.array([3, 0])}).tolist() == [11, 16]
+    assert made._keys(np.array([2, 0]), {}).tolist() == [2, 0]
+    made.letters = {place: np.array([0, 2**21 - 1]) for place in range(3)}
+    zeros = {place: np.array([0, 0]) for place in range(3)}
+    with pytest.raises(TooLarge, match="ties too many concepts together"):
+        made._keys(np.array([0, 1]), zeros)
+    assert made._keys(np.array([0, 1]), {0: zeros[0], 1: zeros[1]}).tolist() == [0, 2**42]
+
+
+def test_combinations_of_tallies_are_listed_up_to_their_number(monkeypatch):
+    rule = parse("count(a == 1, c == 1, e > 1) == 1 and count(b == 3, d == 1, e == 0) <= 1")
+    monkeypatch.setattr(tally, "MOST_TALLIES", 9)  # none, one or more of the one, and of the other
+    assert compile_tallied(rule, FIVE).counts[(True,)] == int(evaluate(rule, FIVE, FIVE.all_codes()).sum())
+    monkeypatch.setattr(tally, "MOST_TALLIES", 8)
+    with pytest.raises(TooLarge, match="tallies have 9 combinations, more than 8"):
+        compile_tallied(rule, FIVE)
+
+
+@pytest.mark.parametrize("large", [10**9, 2**40, 2**63, 2**80])
+def test_sums_of_large_numbers_are_compiled_in_the_general_way(large):
+    values = {"a": (0, large), "b": (-large, 3, large), "c": (1, large + 1)}
+    space = ConceptSpace((*(Concept(name, own) for name, own in values.items()), *bits(["p"]).concepts))
+    codes = space.all_codes()
+    for text in (f"a + b + c > {large + 3}", f"count(a == {large}, b == c, p) == 2 and a - b + c != {2 * large + 1}"):
+        made = truth_diagram(parse(text), space)
+        expected = evaluate(parse(text), space, codes)
+        assert true_outcomes(made)[made.outcome_of(codes)].tolist() == expected.tolist() and 0 < expected.sum() < 24
+    with pytest.raises(NotTallied):
+        compile_tallied(parse(f"a + b + c > {large + 3}"), space)
+    near = ConceptSpace(tuple(Concept(name, (large, large + 2)) for name in "abc"))  # large, and not far apart
+    made = compile_tallied(parse(f"a + b + c == {3 * large + 4}"), near)
+    assert made.counts == {(False,): 5, (True,): 3}
+
+
+def test_a_tally_may_have_so_many_values(monkeypatch):
+    space = ConceptSpace(tuple(Concept(name, (0, 4)) for name in "abc"))
+    monkeypatch.setattr(tally, "LARGEST_TALLY", 12)
+    assert compile_tallied(parse("a + b + c == 8"), space).counts[(True,)] == 3
+    for largest in (11, 3):  # too many together, and each
+        monkeypatch.setattr(tally, "LARGEST_TALLY", largest)
+        with pytest.raises(NotTallied):
+            compile_tallied(parse("a + b + c == 8"), space)
+        assert truth_diagram(parse("a + b + c == 8"), space).counts[(True,)] == 3

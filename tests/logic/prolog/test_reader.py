@@ -278,3 +278,16 @@ def test_a_text_may_be_so_long():
 def test_named_variables_that_are_not_cared_about_keep_their_names():
     assert str(read_program("p(_Foo, X, _Foo, _).")) == "p(_Foo,X,_Foo,A).\n"
     assert plain(read_term("f(a)/* */"), {}) == "f(<a>)" and plain(read_term("[-]/**/- 1"), {}) == "-([|](<->;<[]>);1)"
+
+
+@pytest.mark.parametrize(
+    ("opening", "closing", "deepest"),
+    [
+        ("f(", ")", 99), ("(", ")", 99), ("[", "]", 99), ("{", "}", 99), ("- ", "", 99), ("\\+ ", "", 99), ("[a|", "]", 99),
+        ("f(b, ", ")", 99), ("1 - (", ")", 66), ("b, (", ")", 66), ("b = (", ")", 66), ("b ^ (", ")", 66),
+    ],
+)  # fmt: skip
+def test_what_may_be_nested_how_deep(opening, closing, deepest):
+    assert _reads(opening * deepest + "a" + closing * deepest)
+    with pytest.raises(PrologError, match="terms are nested more than 200 deep"):
+        read_term(opening * (deepest + 1) + "a" + closing * (deepest + 1))

@@ -290,3 +290,37 @@ def test_too_many_ways_are_given_up(monkeypatch):
 )  # fmt: skip
 def test_objects_may_be_named(text, test):
     test_facts_that_are_counted_or_asked_about_another_world(text, test)
+
+
+def test_steps_on_the_way_to_a_formula_are_counted(monkeypatch):
+    def unfolder(text):
+        program = read_program(text)
+        return Unfolder(program.complete(Vocabulary(PAIR).keys), Vocabulary(PAIR), True)
+
+    found = unfolder("p(W) :- a(W, 1), true. p(W) :- ( b(W, 2) ; fail ).")
+    assert [str(path) for path in found.proofs(("p", "w"))] == ["(<a == 1>,)", "(<b == 2>,)"]
+    assert found.steps == 1 + 3 + 1  # the question, the first clause and its two goals, the second clause
+    monkeypatch.setattr(unfolding, "MOST_STEPS", 5)
+    assert len(unfolder(str(found.program)).proofs(("p", "w"))) == 2
+    monkeypatch.setattr(unfolding, "MOST_STEPS", 4)
+    with pytest.raises(NoSymbols, match="it may recurse for ever, or there are too many ways through it"):
+        unfolder(str(found.program)).proofs(("p", "w"))
+
+
+@pytest.mark.parametrize(
+    ("text", "depth"),
+    [
+        ("p(W) :- a(W, 1).", 1), ("p(W) :- q(W). q(W) :- r(W). r(W) :- a(W, 1).", 3), ("p(W) :- \\+ (true, a(W, 1)).", 2),
+        ("p(W) :- a(W, X), ( (true, X > 1) -> true ; fail ).", 2), ("p(W) :- a(W, X), ( X > 1 -> true, X > 2 ; fail ).", 1),
+        ("p(W) :- aggregate_all(count, (true, a(W, 1)), 1).", 2), ("p(W) :- findall(X, (true, a(W, X)), [1]).", 2),
+        ("p(W) :- a(W, X), q(X), b(W, 1). q(X) :- X > 1, !, true.", 2),
+    ],
+)  # fmt: skip
+def test_clauses_and_conditions_go_deeper_and_other_goals_do_not(text, depth, monkeypatch):
+    expected = label(text, Worlds(PAIR, PAIR.all_codes()), head="p")
+    monkeypatch.setattr(unfolding, "DEEPEST", depth)
+    found = unfold(read_program(text), "p", PAIR)
+    assert evaluate(found, PAIR, PAIR.all_codes()).tolist() == expected.tolist() and 0 < expected.sum() < len(expected)
+    monkeypatch.setattr(unfolding, "DEEPEST", depth - 1)
+    with pytest.raises(NoSymbols, match="it may recurse for ever"):
+        unfold(read_program(text), "p", PAIR)
