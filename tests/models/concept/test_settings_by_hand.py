@@ -23,6 +23,7 @@ from assay.models.concept.heads import AndHead, label_head
 from assay.models.concept.semantic import ConstraintLoss, Semantic, SemanticConfig, TruthLayer
 from assay.models.core.tensors import Annotations, Batch
 from assay.render.picture import Box, Layout
+from tests.models.limits import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, require_limits
 from tests.models.tiles import batch, model_of, tiles
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 5)), Concept("s", ("x", "y"))))
@@ -671,3 +672,47 @@ def test_parts_that_are_no_squares_are_embedded_by_convolutions():
     close(torch.cat(made.logits(given), dim=1), made.head(made.layers(torch.cat(parts, dim=1))))
     assert tall.layers[0].in_features == 2 * 128 * 2 * 1
     assert [part.shape for part in tall.logits(pictures(3, tall.layout))] == [(3, 2), (3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("cbm", {}),
+        ("semantic", {"semantic_weight": NOT_NEGATIVE, "violation_weight": NOT_NEGATIVE, "most_nodes": COUNT}),
+        ("cem", {"width": COUNT, "intervention_chance": SHARE, "weight_decay": NOT_NEGATIVE}),
+        ("dcr", {"width": COUNT, "intervention_chance": SHARE, "temperature": POSITIVE, "weight_decay": NOT_NEGATIVE}),
+        (
+            "ecbm",
+            {
+                **dict.fromkeys(("features", "width", "steps"), COUNT), "step": POSITIVE, "perturbed": SHARE,
+                **dict.fromkeys(("label_weight", "global_weight"), NOT_NEGATIVE),
+            },
+        ),
+        (
+            "probcbm",
+            {
+                "latent": ((2, 1),), "width": COUNT, "label_width": COUNT, "samples": ((0, -1),),
+                "intervention_chance": SHARE, "spread_weight": NOT_NEGATIVE,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_settings_have_limits(name, limits):
+    require_limits(MODELS[name].Config, {"concept_weight": NOT_NEGATIVE, **limits})
+    require_limits(Alignment, {"penalty": NOT_NEGATIVE})
+    require_limits(MODELS["embedding"].Config, {"hidden": (([4] * 8, [4] * 9),)})
+
+
+@torch.no_grad()
+def test_concepts_of_one_value_are_certain():
+    space = ConceptSpace((Concept("k", (False,)), Concept("a", (True, False)), Concept("n", (2, 7))))
+    knowledge = Knowledge.of(space, {"y": "a and n > 2"})
+    made = model("dcr", knowledge, width=2)
+    assert [(atom.concept, atom.code, str(atom.formula)) for atom in made.atoms] == [
+        (0, 0, "k == False"), (1, 0, "a"), (2, 1, "n == 7"),
+    ]  # fmt: skip
+    for name in ("dcr", "cem", "cbm", "probcbm", "ecbm"):
+        settings = {} if name == "cbm" else {"width": 2}
+        found = (made if name == "dcr" else model(name, knowledge, **settings)).answer(pictures(3), {})
+        assert found.concepts[0].tolist() == [[1.0]] * 3 and [own.shape[1] for own in found.concepts] == [1, 2, 2]
+        close(found.labels[0].sum(dim=1), torch.ones(3))

@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import nn
 
-from assay.concepts import Concept, ConceptSpace, Slot, digits
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, digits
+from assay.config import Settings
 from assay.errors import ConfigError, MissingExtra
 from assay.logic.knowledge import Knowledge
+from assay.models import MODELS
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.core import capture, continual, devices, encoder, feeds, inputs, logs, precision
 from assay.models.core.checkpoints import Checkpoint, Progress
@@ -29,7 +31,7 @@ from assay.models.core.inputs import (
 from assay.models.core.logs import EpochLog, check_log
 from assay.models.core.losses import Supervision
 from assay.models.core.model import Epoch
-from assay.models.core.neural import Outputs
+from assay.models.core.neural import NeuralConfig, Outputs
 from assay.models.core.replay import with_replay
 from assay.models.core.robust import GroupLoss, gradient_outside
 from assay.models.core.subconcepts import SubconceptReader, reading_f1, with_reading
@@ -39,6 +41,7 @@ from assay.models.core.validation import f1_of_columns
 from assay.render.picture import Box, Layout
 from assay.runs.folder import RunFolder
 from tests.models.core.test_inputs_by_hand import Split
+from tests.models.limits import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, require_limits
 from tests.models.tiles import model_of, tiles
 
 CPU = torch.device("cpu")
@@ -538,3 +541,96 @@ def test_a_network_that_was_asked_to_read_pictures_needs_no_record_of_what_it_re
     assert not torch.equal(other.head.weight, model.head.weight)
     other.restore(tmp_path, "cpu")
     assert torch.equal(other.head.weight, model.head.weight) and other.reads is None
+
+
+# -- objects of several kinds ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("groups", ["xxyy", "xyxy"])
+def test_objects_of_each_kind_have_a_view_and_may_share_a_part(groups):
+    looks = {"x": {"shape": (0, 1, 2), "colour": ("r", "g", "b")}, "y": {"size": (1, 2)}}
+    order = ("x1", "x2", "y1", "y2") if groups == "xxyy" else ("x1", "y1", "x2", "y2")
+    slots = tuple(
+        Slot(name, name[0] if groups == "xxyy" else f"side{name[1]}", tuple(looks[name[0]])) for name in order
+    )
+    concepts = tuple(Concept(slot.concept(own), looks[slot.name[0]][own]) for slot in slots for own in slot.attributes)
+    space = ConceptSpace(concepts, slots)
+    places = {"x1": Box(0, 0, 2, 2), "x2": Box(2, 0, 4, 2), "y1": Box(1, 2, 3, 5), "y2": Box(1, 2, 3, 5)}
+    layout = Layout(4, 5, 1, {name: places[slot.name] for slot in slots for name in slot.concepts})
+    first, second = encoder_views(space, layout, "objects")
+    straight = ("x1.shape", "x1.colour", "x2.shape", "x2.colour")
+    assert (first.concepts, first.boxes) == (straight, (places["x1"], places["x2"]))
+    assert (second.concepts, second.boxes) == (("y1.size", "y2.size"), (places["y1"], places["y2"]))
+    across = ("x1.shape", "x2.shape", "x1.colour", "x2.colour") if groups == "xxyy" else straight
+    assert encoder_views(space, layout, "crossed") == [EncoderView(across, first.boxes), second]
+    made = ConceptEncoder(space, layout, "mlp", "objects").eval()
+    pictures = torch.rand(3, 1, 5, 4)
+    found = dict(zip(space.names, made(pictures), strict=True))
+    reader = made.readers[0]
+    with torch.no_grad():
+        own = reader.head(reader.body(pictures[:, :, :2, 2:]))
+    assert torch.allclose(torch.cat([found["x2.shape"], found["x2.colour"]], dim=1), own, atol=1e-6)
+    assert torch.equal(found["y1.size"], found["y2.size"]) and found["y1.size"].shape == (3, 2)
+
+
+def test_concepts_without_a_part_are_read_off_the_whole_picture_together():
+    groups = (EncoderGroup("one", ("a", "b")), EncoderGroup("two", ("c",)), EncoderGroup("three", ("d", "e")))
+    space = ConceptSpace(tuple(Concept(name, (0, 1)) for name in "abcde"), (), groups)
+    left, right, tall = Box(0, 0, 2, 2), Box(2, 0, 4, 2), Box(0, 0, 1, 4)
+    layout = Layout(4, 4, 1, {"a": left, "c": right, "d": left, "e": tall})
+    part = EncoderView(("c",), (right,))
+    assert encoder_views(space, layout) == [part, EncoderView(("a", "b", "d", "e"))]
+    assert encoder_views(space, layout, without=("b", "e", "c")) == [
+        EncoderView(("a",), (left,)), EncoderView(("d",), (left,)),
+    ]  # fmt: skip
+    assert encoder_views(space, layout, False, without=("a",)) == [
+        part, EncoderView(("d",), (left,)), EncoderView(("e",), (tall,)), EncoderView(("b",)),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("settings", "layout", "built"),
+    [
+        ({}, Layout(16, 11, 3), True),
+        ({"input": "image"}, Layout(16, 11, 3), True),
+        ({"backbone": "frozen:mlp"}, Layout(16, 11, 3), True),
+        ({"input": "text"}, Layout(16, 11, 3), False),
+        ({"input": "features"}, Layout(16, 11, 3), False),
+        ({"backbone": "bag-of-ngrams"}, Layout(16, 11, 3), False),
+        ({}, Layout(0, 0), False),
+    ],
+)
+def test_a_network_is_built_at_once_only_where_it_reads_pictures(settings, layout, built):
+    given = Settings({"backbone": "mlp", "device": "cpu", **settings})
+    made = MODELS["blackbox"](tiles().knowledge, layout, given, {}, 4)
+    assert bool(list(made.parameters())) is built and made.reads is None and made.perception is None
+    if not built:
+        made.read_as(TextInput(("a", "b"), 5) if made.config.backbone == "bag-of-ngrams" else FeatureInput(7))
+        assert list(made.parameters()) and made.config.backbone == given.values["backbone"]
+    again = MODELS["blackbox"](tiles().knowledge, layout, given, {}, 4)
+    if built:
+        assert all(map(torch.equal, made.parameters(), again.parameters()))
+        other = MODELS["blackbox"](tiles().knowledge, layout, given, {}, 5)
+        assert not all(map(torch.equal, made.parameters(), other.parameters()))
+
+
+# -- limits of settings ------------------------------------------------------------------------------------------------
+
+
+def test_settings_of_networks_have_limits():
+    counts = dict.fromkeys(("epochs", "batch_size", "schedule_epochs", "patience", "tokens"), COUNT)
+    none = ((0, -1),)
+    require_limits(
+        NeuralConfig,
+        {
+            **counts, "learning_rate": POSITIVE, "momentum": (*NOT_NEGATIVE, (0.999, 1)), "weight_decay": NOT_NEGATIVE,
+            "learning_rate_decay": (*POSITIVE, (1, 1.001)), "warmup_epochs": none, "memory_share": SHARE,
+            "dropout": (*NOT_NEGATIVE, (0.999, 1)), "group_step": NOT_NEGATIVE, "group_examples": none,
+            "reasons_weight": NOT_NEGATIVE, "reasons_examples": none,
+        },
+    )  # fmt: skip
+    require_limits(Supervision, {"supervised_share": SHARE, "supervised_replay": none})
+    config = NeuralConfig()
+    assert (config.backbone, config.input, config.tokens, config.feature_files, config.sentences, config.dropout) == (
+        None, "auto", 256, None, None, 0,
+    )  # fmt: skip

@@ -15,12 +15,15 @@ from assay.models.probes.layers import layer_features, layer_names
 from assay.models.probes.linear import ProbeConfig, Span
 from assay.models.probes.tcav import Directions, concept_directions, effects
 from assay.seeds import rng_for
+from tests.models.limits import COUNT, POSITIVE, require_limits
 
 
 def test_usual_settings_of_probes():
     config = ProbeConfig()
     assert (config.examples, config.most_features, config.repetitions, config.ridge) == (2000, 8192, 199, 0.01)
     assert config.strengths == [1.0, 0.1, 0.01, 0.001, 0.0001] and config.vectors == "ridge"
+    limits = {"examples": ((2, 1),), "most_features": COUNT, "repetitions": ((19, 18),), "ridge": POSITIVE}
+    require_limits(ProbeConfig, {**limits, "strengths": (([0.5], []),)})
 
 
 class Net(nn.Module):

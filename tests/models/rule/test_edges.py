@@ -29,6 +29,7 @@ from assay.models.rule.fuzzy_logic import (
 )
 from assay.models.rule.ltn import LTN
 from assay.render.picture import Layout
+from tests.models.limits import NOT_NEGATIVE, require_limits
 from tests.models.tiles import model_of
 
 SPACE = ConceptSpace((Concept("n", (0, 1, 2)), Concept("a", (False, True)), Concept("m", (3, 4))))
@@ -399,3 +400,16 @@ def test_a_label_that_can_have_other_values_than_its_own_is_refused():
             continue
         with pytest.raises(KnowledgeError, match="label 'z' can be 2, which is none of its values"):
             RuleLayer(knowledge)
+
+
+@pytest.mark.parametrize(
+    ("name", "limits"),
+    [
+        ("dpl", {}),
+        ("ltn", {"p": ((1, 0.999),), "last_p": ((1, 0.999),)}),
+        ("bears", {"members": ((2, 1),), "diversity": NOT_NEGATIVE}),
+    ],
+)
+def test_settings_have_limits(name, limits):
+    shared = dict.fromkeys(("concept_weight", "entropy_weight", "reconstruction_weight"), NOT_NEGATIVE)
+    require_limits(MODELS[name].Config, {**shared, **limits})
