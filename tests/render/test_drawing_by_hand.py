@@ -5,11 +5,11 @@ import pytest
 from manifold3d import Manifold
 from PIL import Image
 
-from assay.errors import DataError
+from assay.errors import DataError, UnknownName
 from assay.render import engines, solids
 from assay.render import open_image as opening
 from assay.render.canvas import Canvas
-from assay.render.engines import jit, picture_of
+from assay.render.engines import blender, jit, picture_of, ray_tracer
 from assay.render.engines.packed_scene import LEAF, mipmaps, pack_mesh, pack_scene
 from assay.render.engines.passes import encode_srgb, look_axes
 from assay.render.letterbox import Letterbox, read_photograph
@@ -271,6 +271,26 @@ def test_views_nearly_along_their_up_vector_keep_it():
 
 
 # -- pictures of scenes ------------------------------------------------------------------------------------------------
+
+
+def test_an_engine_gets_the_scene_and_the_quality_that_were_asked_for(monkeypatch):
+    scene, asked = Scene(3, 2, Camera((0, -5, 0), (0, 0, 0)), (), ()), []
+    for module, name in ((ray_tracer, "trace_scene"), (blender, "render_with_blender")):
+        monkeypatch.setattr(module, name, lambda *given, name=name: asked.append((name, *given)) or name)
+    assert engines.shoot(scene, quality="high") == engines.shoot(scene) == "trace_scene"
+    assert engines.shoot(scene, "blender", "draft") == engines.shoot(scene, "blender") == "render_with_blender"
+    assert asked == [
+        ("trace_scene", scene, "high"), ("trace_scene", scene, "standard"),
+        ("render_with_blender", scene, "draft"), ("render_with_blender", scene, "standard"),
+    ]  # fmt: skip
+    for engine, quality, said in (
+        ("blender", "blender", "no quality"),
+        ("embedded", "best", "no quality"),
+        ("draft", "draft", "no engine"),
+    ):
+        with pytest.raises(UnknownName, match=f"{said} named"):
+            engines.shoot(scene, engine, quality)
+    assert len(asked) == 4
 
 
 @pytest.mark.parametrize("count", [2, 255, 256])
