@@ -702,3 +702,76 @@ def test_a_study_file_may_run_the_code_that_it_is_given(tmp_path, monkeypatch):
     for name in ("a.yaml", "b.yml"):
         find_study(name, output=tmp_path, code=[Path("mine.py")])
     assert given == [(Path(name), tmp_path, [Path("mine.py")]) for name in ("a.yaml", "b.yml")]
+
+
+def test_one_fold_is_a_fold_and_none_is_none():
+    assert [(run.fold, run.folds) for run in study(folds=1, models=["tree"]).runs] == [(0, 1), (0, 1)]
+    assert all("-fold0-" in run.name for run in study(folds=1).runs)
+    assert [(run.fold, run.folds) for run in study(models=["tree"]).runs] == [(None, 0), (None, 0)]
+    assert not any("fold" in run.name for run in study().runs)
+
+
+def test_a_study_that_may_lack_models_lacks_its_baseline_too():
+    given = {"tasks": ["mnlogic"], "models": ["gone", "lost"], "baseline": "gone"}
+    found = study_from(Settings(given), lenient=True)
+    assert (found.runs, found.baseline) == ((), "gone") and len(found.datasets) == 1
+    assert found.absent == ("model 'gone', which is not there", "model 'lost', which is not there")
+    with pytest.raises(ConfigError, match="baseline: no model is called 'gone'; there is: tree"):
+        study_from(Settings({**given, "models": ["gone", "tree"]}), lenient=True)
+    with pytest.raises(ConfigError, match="no model named 'gone'"):
+        study_from(Settings(given))
+
+
+def test_settings_of_the_study_know_their_line_and_those_of_a_model_win():
+    places = {"epochs": "s line 3", "patience": "s line 4", "n": "s line 5"}
+    models = ["dpl", {"model": "dpl", "name": "own", "epochs": 9}, "tree"]
+    given = {"tasks": [{"task": "mnlogic", "k": 2}], "models": models, "epochs": 4, "patience": 2, "n": 40}
+    usual, own, tree = study_from(Settings(given, places)).runs
+    assert dict(usual.settings.values) == {"epochs": 4, "patience": 2} and dict(tree.settings.values) == {}
+    assert dict(own.settings.values) == {"epochs": 9, "patience": 2}
+    assert (usual.settings.place("epochs"), own.settings.place("patience")) == ("s line 3: ", "s line 4: ")
+    assert tree.settings.place("epochs") == ""
+
+
+def test_a_report_gets_all_that_was_found_and_failures_are_counted_by_runs(tmp_path, monkeypatch):
+    made = replace(study(seeds=[0, 1], models=["tree"], about="Why so."), output=tmp_path)
+    lost, watched, written = {made.runs[1].name}, [], []
+    monkeypatch.setattr(running, "is_finished", lambda step, output: output == tmp_path and step.name not in lost)
+    monkeypatch.setattr(running, "records_of", lambda steps, output: [len(steps), output])
+    monkeypatch.setattr(running, "write_records", lambda *given: written.append(given))
+    monkeypatch.setattr(running, "tables_of", lambda study, records: ("tables", study.name, records))
+    monkeypatch.setattr(running, "charts_of", lambda study, records: ("charts", study.name, records))
+
+    def cases_of(folders, watch):
+        watch(1, 2)
+        return [folder.name for folder in folders]
+
+    monkeypatch.setattr("assay.reporting.case.cases_of", cases_of)
+    monkeypatch.setattr("assay.reporting.write.write_pages", lambda *given: written.append(given) or "the page")
+    assert running._finish(made, [], lambda *words: watched.append(words)) == "the page"
+    found = [4, tmp_path]
+    assert written == [
+        (found, made.runs, tmp_path),
+        (
+            [made.runs[0].name, made.runs[2].name], tmp_path / "report", "s", ("tables", "s", found),
+            ("charts", "s", found), "Why so.",
+        ),
+    ]  # fmt: skip
+    assert watched == [("judging runs for the report", 1, 2, None)]
+    failed = [Outcome("data", False, 0.0, "no room"), Outcome(made.runs[1].name, False, 0.0, "data: no room")]
+    with pytest.raises(RunFailed, match=r"^1 of 4 runs failed \(data: no room\); report the page$"):
+        running._finish(made, failed, lambda *words: None)
+
+
+def test_copies_are_counted_as_copies(monkeypatch, tmp_path):
+    made, watched = replace(study(challenges=NOISY), output=tmp_path), []
+
+    class Fake:
+        def run(self, steps, output, poll):
+            for step in steps:
+                poll()
+                yield Outcome(step.name, True, 1.0)
+            poll()
+
+    running._all(made, made.copies, Fake(), lambda text: None, lambda *words: watched.append(words), lambda one: None)
+    assert watched == [("s", number, 2, f"{number} of 2 copies done") for number in (0, 1, 2)]

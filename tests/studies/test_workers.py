@@ -558,3 +558,50 @@ def test_workers_are_told_who_their_parent_is(monkeypatch):
     number, parent = how["initargs"]
     assert (count, number.value, parent, how["initializer"]) == (3, 0, os.getpid(), local_workers._prepare)
     assert how["mp_context"].get_start_method() == "spawn"
+
+
+def test_seeds_that_train_are_watched_until_the_last_and_ended_with_us(monkeypatch, tmp_path):
+    made, _, pools, ends = workers(monkeypatch, {}, count=5)
+    futures = [Future() for _ in range(2)]
+    left = iter(futures)
+    monkeypatch.setattr(local_workers, "PAUSE", 0.001)
+    monkeypatch.setattr(local_workers, "_submit", lambda pool, task, group, output, code: next(left))
+    polled = []
+
+    def poll():
+        polled.append(sum(future.done() for future in futures))
+        if len(polled) in (2, 4):
+            futures[len(polled) // 2 - 1].set_result(None)
+
+    made._train_seeds([["x"], ["y"]], tmp_path, poll)
+    assert polled == [0, 0, 1, 1, 2] and pools == [2] and ends == []
+
+    def stop():
+        raise KeyboardInterrupt
+
+    left = iter([Future()])
+    monkeypatch.setattr(local_workers, "_submit", lambda pool, task, group, output, code: next(left))
+    with pytest.raises(KeyboardInterrupt):
+        made._train_seeds([["x"]], tmp_path, stop)
+    assert pools == [2, 1] and len(ends) == 1
+
+
+def test_code_is_found_from_where_one_is_and_then_from_the_study(tmp_path, monkeypatch):
+    names = []
+    monkeypatch.setattr(allowed_code, "load_file", lambda path: None)
+    chosen = SimpleNamespace(resolve=lambda reference: names.append(reference) or "mine")
+    monkeypatch.setattr(allowed_code, "LISTS", {"models": ("model", chosen)})
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(f"x = {folder!r}\n")
+    monkeypatch.chdir(tmp_path / "here")
+    settings, file = Settings({"models": [{"model": "mine.py:A", "k": 1}]}), tmp_path / "there" / "study.yaml"
+    for code in (
+        [Path("mine.py")],
+        [tmp_path / "there" / "mine.py"],
+        [tmp_path / "there" / "mine.py", Path("mine.py")],
+    ):
+        assert allow_code(settings, file, code).values == {"models": [{"model": "mine", "k": 1}]}
+    assert names == ["mine.py:A", f"{tmp_path / 'there' / 'mine.py'}:A", "mine.py:A"]
+    with pytest.raises(ConfigError, match=r"--allow-code mine.py \(mine.py \(sha256"):
+        allow_code(settings, tmp_path / "nowhere" / "study.yaml", [])
