@@ -24,6 +24,8 @@ from assay.suites.judging import area_under
 from assay.suites.rows import RANKED, BoardRow, merged, plain, read_rows, write_rows
 from assay.suites.running import RowKeeper, SuiteOrder, run_suite
 from assay.suites.suite import suite_from
+from assay.tasks import TASKS
+from tests.samples import needs_task
 from tests.suites.conftest import CONFIG
 from tests.suites.test_edges import SUITE, entered, row
 
@@ -442,3 +444,106 @@ def test_an_entry_is_refused_as_it_is_opened(monkeypatch, tmp_path, facts, messa
     (tmp_path / "entry.yaml").write_text(yaml.safe_dump({**usual, **facts}))
     with pytest.raises((ConfigError, UnknownName), match=message):
         entry.SuiteEntry.open(tmp_path)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_rows_are_kept_where_they_are_asked_to_be(monkeypatch, tmp_path, given):
+    datasets = {name: {**own, "fingerprint": "ff"} for name, own in CONFIG["datasets"].items()}
+    suite, seen, told = suite_from(Settings({**CONFIG, "datasets": datasets})), [], []
+    made = making.MadeData({"noisy": SimpleNamespace(fingerprint="ff")}, {})
+    monkeypatch.setattr(running, "make_data", lambda *given: seen.append(given) or made)
+    monkeypatch.setattr(running, "perform_steps", lambda *given: told.append(given))
+    where = tmp_path / ("elsewhere" if given else "records")
+    order = SuiteOrder(suite, ("dpl", "tree"), ("noisy",), (1,))
+    names = {model: steps.run_step(suite, model, suite.dataset("noisy"), 1).name for model in order.models}
+    write_rows([row("dpl", "noisy", 1, run=names["dpl"]), row("dpl", "noisy", 0)], where / "dpl.parquet")
+    write_rows([row("tree", "noisy", 1, status="failed", run=names["tree"])], where / "tree.parquet")
+    found = run_suite(order, tmp_path, where if given else None, "say".count, "watch", "pool")
+    assert [(one.model, one.seed, one.status) for one in found] == [("dpl", 1, "done"), ("tree", 1, "failed")]
+    assert seen == [(suite, tmp_path, ["noisy"], "say".count, "watch", "pool")]
+    ((study, say, watch, pool, add),) = told
+    assert [(run.label, run.data, run.seed) for run in study.runs] == [("tree", "noisy", 1)]
+    assert (say, watch, pool, study.output) == ("say".count, "watch", "pool", tmp_path)
+    keeper = add.__self__
+    assert (keeper.records, keeper.output, keeper.order) == (where, tmp_path, order) and keeper.datasets is made.there
+    assert {name: step.label for name, step in keeper.steps.items()} == {name: own for own, name in names.items()}
+
+
+# what is handed on
+
+
+def test_a_table_of_ranks_is_titled_and_begins_with_level_and_model():
+    rows = (row("cbm", label_f1=0.9), row("cem", label_f1=0.5), row("cem", "noisy", label_f1=0.4, level="rule"))
+    table = rank_table(SuiteBoard(SUITE, rows))
+    assert (table.caption, table.stubs, table.head[:3]) == ("tiny: mean ranks within each level", 2, ("level", "model", "label F1"))  # fmt: skip
+    assert "1,000 resamples" in table.note and "A model that refuses a dataset ranks last there." in table.note
+
+
+def test_a_dataset_that_is_refused_is_named_by_its_fingerprint():
+    datasets = {name: {**own, "fingerprint": name * 2} for name, own in CONFIG["datasets"].items()}
+    suite = suite_from(Settings({**CONFIG, "datasets": datasets}))
+    given = entry.SuiteEntry(None, suite, entered(refused={"plain": "p", "noisy": "n"}).config)
+    found = entry._refused(given, "noisy", 2)
+    assert (found.suite, found.dataset, found.model, found.level, found.seed) == ("tiny", "noisy", "theirs", "concepts", 2)  # fmt: skip
+    assert (found.status, found.reason, found.fingerprint, found.verdict) == ("refused", "n", "noisynoisy", "")
+
+
+@pytest.mark.parametrize("sees", [True, False])
+def test_what_an_entry_saw_is_counted_by_its_level(monkeypatch, sees):
+    monkeypatch.setattr(judging, "headline", lambda found: SimpleNamespace(verdict="v", tone="t", why="w"))
+    monkeypatch.setattr(judging, "gather_from", lambda data, test: ("evidence", data, test))
+    monkeypatch.setattr(judging, "_errors", lambda evidence, index, data: {"wrong": f"{evidence[0]} {index}"})
+    train = type("Rows", (), {"__len__": lambda self: 5, "given_concepts": np.array([[0, -1], [2, 1], [-1, -1]])})()
+    data = SimpleNamespace(fingerprint="ff", read=lambda split: {"train": train}[split])
+    names = ("label_f1", "concept_f1", "collapse", "rule_consistency", "label_ece", "concept_ece", "near_accuracy")
+    scores = {
+        split: {name: SimpleNamespace(value=base + place / 100) for place, name in enumerate(names)}
+        for split, base in (("hard", 0.2), ("test", 0.4), ("ood", 0.6), ("ood_far", 0.8))
+    }
+    found = SimpleNamespace(scores=scores, kinds=("v", "x", "y"), counterfactuals=None)
+    judged = judging.Judged("tiny", "plain", "theirs", "rule", 7, link="l")
+    made = judging.row_of_predictions(judged, found, SimpleNamespace(index="numbers"), data, sees)
+    assert (made.examples, made.concept_labels) == (5, 3 if sees else 0)
+    assert (made.wrong, made.also, made.fingerprint, made.seed, made.link) == ("evidence numbers", "x, y", "ff", 7, "l")
+    measured = [getattr(made, name) for name in names[:-1]]
+    assert measured == pytest.approx([0.4, 0.41, 0.42, 0.43, 0.44, 0.45])
+    assert (made.boundary, made.ood) == pytest.approx((0.26, 0.7)) and math.isnan(made.follows)
+
+
+def test_an_example_is_shown_with_its_picture_and_all_that_was_said_of_it(tmp_path):
+    space = ConceptSpace((Concept("a", (False, True)), Concept("n", (4, 5, 6))))
+    knowledge = Knowledge.of(space, {"y": "a", "n2": "n"})
+    split = SimpleNamespace(
+        index=np.array([30, 7, 12]), labels=np.array([[1, 0], [0, 2], [1, 1]]),
+        files=lambda places: [f"picture {place}".encode() for place in places],
+    )  # fmt: skip
+    data = type("Data", (dict,), {"knowledge": knowledge})(test=split, train=None)
+    said, read = Counter({"True, 4": 1, "True, 5": 3}), {"cem": "a 0→1", "cbm": "n 5→4"}
+    shown = site._shown(7, data, "plain", tmp_path, said, read, [row(), row(), row(), row(), row()])
+    assert shown == site.ShownError(
+        7, "pictures/plain-7.png", "False, 6", (("True, 5", 3), ("True, 4", 1)), ("cem: a 0→1", "cbm: n 5→4"), 5
+    )
+    assert (tmp_path / "pictures" / "plain-7.png").read_bytes() == b"picture 1" and shown.missed == 4
+
+
+@needs_task("mnlogic")
+def test_a_family_that_the_suite_lacks_is_tried_with_its_first_task():
+    first = next(name for name in TASKS.entries if "digits" in TASKS[name].__module__.split("."))
+    datasets = {"other": {**CONFIG["datasets"]["plain"], "family": "boards"}}
+    recipe = matrix._recipe_of("digits", suite_from(Settings({**CONFIG, "datasets": datasets})))
+    assert recipe.task_name == TASKS[first].name and recipe.settings.values == dict(TASKS[first].trial)
+
+
+def test_a_run_that_cannot_be_judged_has_a_row_of_its_data(monkeypatch, tmp_path):
+    def damaged(judged, folder, data, sees):
+        raise entry.DataError(f"{folder.name} is damaged, {sees}")
+
+    monkeypatch.setattr(running, "row_of_run", damaged)
+    step = SimpleNamespace(name="r", label="tree", data="noisy", seed=5)
+    keeper = RowKeeper(SuiteOrder(SUITE), tmp_path, tmp_path, {"noisy": SimpleNamespace(fingerprint="gg")}, {"r": step})
+    monkeypatch.setattr(running, "folder_of", lambda step, output: output / "runs" / step.name)
+    found = keeper._row(step, SimpleNamespace(fault=None, refused=False))
+    assert (found.status, found.reason, found.fingerprint) == ("failed", "r is damaged, True", "gg")
+    assert (found.dataset, found.model, found.level, found.seed, found.run) == ("noisy", "tree", "symbols", 5, "r")
+    broke = keeper._row(step, SimpleNamespace(fault=" a\n\tb  c ", refused=False))
+    assert (broke.status, broke.reason, broke.fingerprint) == ("failed", "a b c", "gg")
