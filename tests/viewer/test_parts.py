@@ -476,3 +476,40 @@ def test_pictures_of_a_split_are_written_by_row_and_column(monkeypatch):
         "out/d/test/3/image.png": "image 3", "out/d/test/4/image.png": "image 4", "out/d/test/4/depth.png": "depth 4",
     }  # fmt: skip
     assert samples.PAGE == bundle.PAGE == 48
+
+
+def test_all_of_a_dataset_is_written_in_its_places_and_its_entry_shows_rows_that_are_held(monkeypatch):
+    written, done = {}, []
+    rows = {"train": np.arange(3), "test": np.array([7, 9, 11, 12, 15]), "pairs": np.array([2])}
+    monkeypatch.setattr(bundle, "held_rows", lambda state, served, samples: rows if samples == 5 else None)
+    monkeypatch.setattr(bundle, "_write", lambda path, data: written.update({str(path): data}))
+    monkeypatch.setattr(bundle, "_write_or_why", lambda path, work: written.update({str(path): work()}))
+    for name in ("_write_split", "_write_comparisons", "_write_run"):
+        monkeypatch.setattr(bundle, name, lambda state, served, *given, name=name: done.append((name, *given)))
+    for name in ("distribution_of", "dataset_page", "shortcuts_of"):
+        monkeypatch.setattr(bundle, name, lambda state, *given, name=name: (name, *given))
+    held = {key: run(key) for key in ("r", "s")}
+    served = ServedDataset("d", dataset(), held)
+    state = SimpleNamespace(shelf=Shelf({"d": served}))
+    entry = bundle._write_dataset(state, served, Path("out"), 5)
+    assert entry == {**datasets.facts(served, state.shelf), "preview": {"split": "test", "rows": [7, 9, 11, 12]}}
+    assert written == {
+        **{f"out/datasets/d/{split}-distribution.json": ("distribution_of", "d", split) for split in rows},
+        "out/datasets/d.json": ("dataset_page", "d"),
+        "out/datasets/d/shortcuts.json": ("shortcuts_of", "d"),
+    }
+    chosen = [("_write_split", split, Path("out/data"), own.tolist()) for split, own in rows.items()]
+    compared = [("_write_comparisons", split, Path("out/data/d") / split) for split in rows]
+    assert sorted(done, key=str) == sorted(
+        [*chosen, *compared, *(("_write_run", one, Path("out/runs/d"), rows) for one in held.values())], key=str
+    )
+
+
+def test_what_cannot_be_is_written_as_the_reason_in_letters_as_they_are(tmp_path):
+    def fail():
+        raise DataError("no é here")
+
+    bundle._write_or_why(tmp_path / "why.json", fail)
+    bundle._write_or_why(tmp_path / "what.json", lambda: {"é": [1, None]})
+    assert json.loads((tmp_path / "why.json").read_text("utf-8")) == {"error": "no é here"}
+    assert json.loads((tmp_path / "what.json").read_text("utf-8")) == {"é": [1, None]}
