@@ -180,3 +180,19 @@ def test_equal_files_in_two_folders_are_two_modules(tmp_path):
     assert one.module.__name__ != two.module.__name__ and one.file.sha256 == two.file.sha256
     assert code_of(one.module.Mine) == one.file != two.file == code_of(two.module.Mine)
     assert sys.modules[one.module.__name__] is one.module
+
+
+def test_a_file_may_register_an_address(tmp_path, things):
+    path = write(tmp_path / "mine.py", REGISTER.format(name="root", target="'math:sqrt'"))
+    load_file(path)
+    assert things["root"](9) == 3.0 and things.entry("root").target == "math:sqrt"
+    things.installed.add("root")  # of a package it would be asked for its own line
+    assert things.describe("root") == "about" and things.entry("root").code == hash_file(path)
+
+
+def test_where_files_are_not_looked_for_none_is_found(tmp_path, monkeypatch):
+    plain = Registry("thing")
+    monkeypatch.setattr(registry, "THINGS", plain, raising=False)
+    loaded = load_file(write(tmp_path / "mine.py", REGISTER.format(name="own", target=3)))
+    assert list(loaded.registered["thing"]) == ["own"] and list(plain) == [] and plain.registered == {}
+    assert list(plain.defined_in(loaded)) == ["own"]

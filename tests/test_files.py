@@ -212,3 +212,28 @@ def test_folders_on_the_way_to_a_file_or_folder_are_made(tmp_path: Path) -> None
         "a/b/c.txt",
         "d/e/f/g.txt",
     ]
+
+
+def test_a_mount_point_is_not_replaced_and_what_is_not_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "disk").mkdir()
+    monkeypatch.setattr(Path, "is_mount", lambda folder: folder.name in ("disk", "none"))
+    with (
+        pytest.raises(DataError, match="disk' is the working folder or a mount point"),
+        write_folder(tmp_path / "disk"),
+    ):
+        pass
+    for name in ("none", "other"):
+        with write_folder(tmp_path / name) as half:
+            assert half == tmp_path / f".{name}.half"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["disk", "none", "other"]
+
+
+def test_a_link_to_a_folder_stays_a_link_to_what_is_written(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    with write_folder(tmp_path / "link") as half:
+        assert half.name == ".real.half"
+        (half / "a.txt").write_text("a")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "real" / "a.txt").read_text() == "a"

@@ -24,3 +24,15 @@ def test_texts_are_cut_to_a_length():
 
 def test_cells_of_markdown_tables():
     assert escape_cell("a|b\n\n c  <i>") == "a\\|b c &lt;i>"
+
+
+def test_a_table_is_this_text():
+    style = 'style="padding:2px 8px;text-align:left;vertical-align:top"'
+    picture = html_picture(b"ab", 9)
+    assert html_table(["a", "<b>"], [["1", picture], ["x", "&"]]) == (
+        '<table style="border-collapse:collapse;font-size:13px"><thead><tr>'
+        f"<th {style}>a</th><th {style}>&lt;b&gt;</th></tr></thead><tbody>"
+        f"<tr><td {style}>1</td><td {style}>{picture}</td></tr>"
+        f"<tr><td {style}>x</td><td {style}>&amp;</td></tr></tbody></table>"
+    )
+    assert html_text('a "b"\n\n<c>', bold=True) == "<p><b>a &quot;b&quot;<br><br>&lt;c&gt;</b></p>"

@@ -411,3 +411,28 @@ def test_predictions_of_nobody_are_a_file_without_rows(tmp_path: Path) -> None:
         "concept_a",
         "concept_a_probabilities",
     ]
+
+
+@pytest.mark.parametrize("lists", [[[1.0, None], [1.0, 0.0]], [[0.25, 0.75], [None, 1.0]], [[0.5, 0.5], [None, None]]])
+def test_a_gap_in_a_list_is_no_zero(lists: list[list[float | None]], tmp_path: Path) -> None:
+    with pytest.raises(
+        DataError, match=r"^p.parquet: label_z_probabilities: probabilities must be numbers from 0 to 1"
+    ):
+        written(pa.table(plain(label_z_probabilities=lists)), tmp_path / "p.parquet")
+
+
+def test_truths_are_no_probabilities(tmp_path: Path) -> None:
+    column = pa.array([[True, False], [False, True]])
+    with pytest.raises(DataError, match=r"^p.parquet: label_y_probabilities: every row must list 2 probabilities"):
+        written(pa.table(plain(label_y_probabilities=column)), tmp_path / "p.parquet")
+
+
+def test_predictions_of_many_concepts_are_told_in_part() -> None:
+    names = [f"concept{number}" for number in range(2_000)]
+    said = Predictions("x", "ood", np.arange(1_234), dict.fromkeys(names), dict.fromkeys(names[:9]), {"seed": 1})
+    labels = f"{', '.join(names)[:76]} ..."
+    assert repr(said) == (
+        f"Predictions(split ood: 1,234 examples; labels {labels}; concepts {', '.join(names[:9])[:76]} ...)"
+    )
+    assert repr(replace(said, concepts=dict.fromkeys(names[:8]))).endswith(f"; concepts {', '.join(names[:8])})")
+    assert repr(Answer.of(np.ones((1_000, 3)) / 3)) == "Answer(1,000 examples, probabilities of 3 values)"

@@ -146,3 +146,34 @@ def test_the_module_behind_an_entry_point_may_register_itself_and_nobody_else():
     assert registry.entry("b").summary == "the same"
     with pytest.raises(UnknownName, match="thing 'b' is registered twice"):
         registry.add("b", "another", "math:cos")
+
+
+def test_a_name_that_a_package_registered_itself_is_taken_too():
+    registry = Registry("thing")
+    registry.add("a", "by itself", len)
+    registry.installed.add("a")
+    registry.add("a", "the same", len)
+    with pytest.raises(UnknownName, match="^thing 'a' is registered twice; choose another name$"):
+        registry.add("a", "another", max)
+    with pytest.raises(UnknownName, match="^thing 'a' is registered twice"):
+        registry.add("a", "an address", "math:sqrt")
+    assert registry["a"] is len and not registry._is_bundled("a")
+
+
+def test_the_bundled_module_is_no_package_even_if_packages_are_asked_first(offered, monkeypatch, tmp_path):
+    make, _ = offered
+    for name in ("bundled_first", "theirs_first"):
+        (tmp_path / f"{name}.py").write_text(f"import holder\nholder.registry.add({name!r}, 'about', len)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry = make(("ours", "bundled_first", "assay"), ("theirs", "theirs_first", "other"), filled_by="bundled_first")
+    holder = ModuleType("holder")
+    holder.registry = registry
+    monkeypatch.setitem(sys.modules, "holder", holder)
+    try:
+        registry.scan()
+        assert list(registry.registered) == ["theirs_first"] == sorted(registry.installed)
+        assert list(registry) == ["bundled_first", "theirs_first"] and registry._is_bundled("bundled_first")
+        assert not registry._is_bundled("theirs_first") and registry.broken == {}
+    finally:
+        for name in ("bundled_first", "theirs_first"):
+            sys.modules.pop(name, None)

@@ -145,3 +145,31 @@ def test_streams_of_items_do_not_depend_on_what_was_asked_before():
             == rng_for(5, "x", int(place)).integers(2**32, size=2).tolist()
         )
     assert streams[3].integers(2**32, size=2).tolist() == [811287390, 2787518371]
+
+
+def _mixed(word):
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
+        word = (word ^ word >> shift) * factor % 2**64
+    return word
+
+
+def _dealt(deck, place):
+    """The card at a place, by a Feistel network of whole numbers."""
+    turn, card = divmod(place, deck.size)
+    key, half = _mixed((turn + deck.key) % 2**64), ((deck.size - 1).bit_length() + 1) // 2
+    while True:
+        left, right = card >> half, card % 2**half
+        for number in range(6):
+            left, right = right, left ^ _mixed(right ^ key ^ number * 0xD1B54A32D192ED03 % 2**64) % 2**half
+        card = left << half | right
+        if card < deck.size:
+            return card
+
+
+@pytest.mark.parametrize("size", [1025, 2**11, 2**12, 2**12 + 1, 5000, 2**20, 2**61])
+def test_large_decks_are_dealt_by_this_network(size):
+    deck = Deck(size, 4, "network")
+    places = [0, 1, 2, 777, size - 1, size, size + 777, 2 * size + 5]
+    cards = deck.deal(np.array(places)).tolist()
+    assert cards == [_dealt(deck, place) for place in places]
+    assert deck.place(np.array(cards[:5])).tolist() == places[:5]
