@@ -122,9 +122,8 @@ def attribute(
     names = knowledge.label_names
     shares = [_share(name, as_is[:, i], with_concepts[:, i], with_rule[:, i]) for i, name in enumerate(names)]
     whole = _share("all", as_is.ravel(), with_concepts.ravel(), with_rule.ravel())
-    return Attribution(
-        model.name, split, tuple(shares), whole, tuple(_blames(model, knowledge, true, perceived != concepts, labels))
-    )
+    misread = (perceived != concepts) & (concepts >= 0)
+    return Attribution(model.name, split, tuple(shares), whole, tuple(_blames(model, knowledge, true, misread, labels)))
 
 
 def _share(name: str, as_is: Array, with_concepts: Array, with_rule: Array) -> Share:

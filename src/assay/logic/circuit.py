@@ -76,7 +76,7 @@ class Diagram:
         mass = np.ones((len(distributions[0]), 1))
         for place, layer, width in zip(self.order, self.layers, self.next_widths, strict=True):
             shares = mass[:, :, None] * np.asarray(distributions[place])[:, None, :]
-            mass = _gathered(shares.reshape(len(mass), -1), layer.ravel(), width)
+            mass = _gathered(shares.reshape(len(mass), layer.size), layer.ravel(), width)
         return mass
 
     @cached_property

@@ -46,6 +46,8 @@ def profiles_of(rule: Formula, space: ConceptSpace, within: Formula) -> Profiles
     """Return the profiles of a rule, or raise TooLarge."""
     flat = ground_formula(rule, space)
     features = features_of(flat, space)
+    if not features:
+        return _of_constant(rule, space)
     named = dict.fromkeys((*names_in(flat), *names_in(ground_formula(within, space))))
     places = [space.place(name) for name in named]
     if prod(space.sizes[place] for place in places) <= MOST_WORLDS:
@@ -53,6 +55,12 @@ def profiles_of(rule: Formula, space: ConceptSpace, within: Formula) -> Profiles
     if within == TRUE and all(isinstance(feature, GroupedValues) for feature in features):
         return _from_classes(rule, space, [feature for feature in features if isinstance(feature, GroupedValues)])
     raise TooLarge("the rule has too many worlds to list the ways in which it holds")
+
+
+def _of_constant(rule: Formula, space: ConceptSpace) -> Profiles:
+    """Return the one profile of a rule that tells nothing apart."""
+    holds = evaluate(rule, space, np.zeros((1, len(space)), dtype=np.int64))
+    return Profiles((), np.zeros((1, 0), dtype=np.int64), holds, ())
 
 
 def _listed(sizes: Sequence[int]) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, Codes
 from assay.auditing.audit import CHECKS, audit
 from assay.auditing.audited import audited_dataset
 from assay.data.columns import CONCEPT, LABEL
@@ -99,9 +99,26 @@ def rule_table(knowledge: Knowledge) -> dict[str, Any]:
         "concepts": places,
         "rows": codes[:, places].tolist(),
         "labels": knowledge.labels_of(codes).tolist(),
-        "possible": knowledge.can_be(codes).tolist(),
+        "possible": _can_be(knowledge, codes, places),
         "diagram": small_diagram(knowledge),
     }
+
+
+def _can_be(knowledge: Knowledge, codes: Codes, places: list[int]) -> list[bool]:
+    """Return for each row whether the concepts that are not at these places can be such that no constraint is broken.
+
+    Where these are too many to try, nothing is held against a row.
+    """
+    space = knowledge.space
+    bound = set(names_in(ground_formula(knowledge.possible, space)))
+    others = [place for place, name in enumerate(space.names) if name in bound and place not in places]
+    ways = int(np.prod([space.sizes[place] for place in others], dtype=object))
+    if len(codes) * ways > MOST_WORLDS:
+        return [True] * len(codes)
+    tried = np.repeat(codes, ways, axis=0)
+    every = list(product(*(range(space.sizes[place]) for place in others)))
+    tried[:, others] = np.tile(np.array(every, dtype=np.int64), (len(codes), 1))
+    return [bool(kept) for kept in knowledge.can_be(tried).reshape(len(codes), ways).any(axis=1)]
 
 
 def small_diagram(knowledge: Knowledge) -> dict[str, Any] | None:

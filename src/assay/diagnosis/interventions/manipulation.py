@@ -23,10 +23,13 @@ Answering = Callable[[SplitData], IntervenableModel]
 
 
 def toggle_concepts(truth: Codes, sizes: Sequence[int], seed: int) -> Codes:
-    """Return another value for every concept, any other where there are several."""
+    """Return another value for every concept, any other where there are several, -1 where there is none."""
     rng = rng_for(seed, "toggle", len(truth))
-    steps = [1 + rng.integers(size - 1, size=len(truth)) for size in sizes]
-    return np.stack([(truth[:, i] + step) % sizes[i] for i, step in enumerate(steps)], axis=1)
+    others = [
+        (truth[:, i] + 1 + rng.integers(size - 1, size=len(truth))) % size if size > 1 else np.full(len(truth), -1)
+        for i, size in enumerate(sizes)
+    ]
+    return np.stack(others, axis=1)
 
 
 class Redraw(Protocol):

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
+from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, one_hot
 from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection, fill
 from assay.diagnosis.interventions.responsiveness import best_sets
 from assay.diagnosis.interventions.units import SLACK, Budget, Units
@@ -234,7 +234,7 @@ class ValidationRanking:
         before = self._quality({})
         gains = []
         for places in units.members:
-            after = self._quality({p: np.eye(units.sizes[p])[self.concepts[:, p]] for p in places})
+            after = self._quality({p: one_hot(self.concepts[:, p], units.sizes[p]) for p in places})
             gains.append((after[0] - before[0], after[1] - before[1]))
         return tuple(sorted(range(len(units)), key=lambda unit: gains[unit], reverse=True))
 

@@ -98,21 +98,24 @@ def check_answers(answers: Sequence[Array], rows: int, sizes: Sequence[int]) -> 
 
 
 def draw_expert_answers(truth: Codes, confusions: Sequence[Array], seed: int, *purpose: object) -> Codes:
-    """Return answers drawn from the row of the true value of each concept's confusion matrix."""
+    """Return answers drawn from the row of the true value of each concept's confusion matrix; -1 if it is not known."""
     codes = np.empty_like(truth)
     for place, matrix in enumerate(confusions):
         luck = rng_for(seed, "expert", place, *purpose).random(len(truth))
         below = np.cumsum(matrix, axis=1)[truth[:, place]]
-        codes[:, place] = np.minimum((luck[:, None] >= below).sum(axis=1), matrix.shape[1] - 1)
+        said = np.minimum((luck[:, None] >= below).sum(axis=1), matrix.shape[1] - 1)
+        codes[:, place] = np.where(truth[:, place] < 0, -1, said)
     return codes
 
 
 def even_confusion(size: int, accuracy: float) -> Array:
-    """Return the confusions of one who is right with this chance and otherwise says any other value.
+    """Return the confusions of one who is right with this chance and otherwise says any other value, if there is one.
 
     >>> even_confusion(3, 0.8).round(2).tolist()
     [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
     """
+    if size == 1:
+        return np.ones((1, 1))
     return np.full((size, size), (1 - accuracy) / (size - 1)) + np.eye(size) * (accuracy - (1 - accuracy) / (size - 1))
 
 
