@@ -1,6 +1,7 @@
 """Calls on a cluster that is played here: all are done, one whose worker dies is done again, and not for ever."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -134,3 +135,56 @@ def test_looks_are_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
         now[0] = max(now[0], moment)
         glance()
     assert looks == [0.0, 21.0, 42.0]  # a look of a second, then twenty without
+
+
+class Noting(Ray):
+    """Notes how it is asked, and has all calls end at once."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**more)
+        self.asked = list[Any]()
+
+    def remote(self, **options: Any) -> Any:
+        return lambda function: (
+            self.asked.append((function, options)) or super(Noting, self).remote(**options)(function)
+        )
+
+    def options(self, name: str) -> Any:
+        begin = super().options(name).remote
+
+        def noted(function: Any, arguments: Any, *there: Any) -> Reference:
+            self.asked.append((name, there))
+            return begin(function, arguments, *there)
+
+        return type("Options", (), {"remote": staticmethod(noted)})
+
+    def wait(self, references: list[Reference], **how: Any) -> tuple[list[Reference], list[Reference]]:
+        self.asked.append((len(references), how))
+        return references, []
+
+    def cancel(self, reference: Reference, force: bool) -> None:
+        self.asked.append(("cancel", force))
+        super().cancel(reference, force)
+
+
+def test_a_call_has_a_processor_one_thread_and_no_second_chance_that_we_do_not_know_of(
+    played: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(cluster, "versions", lambda: {"assay": "1"})
+    ray = played(Noting(deaths={"b": 1}, processors=1))
+    calls = [Call(name, double, (number,)) for number, name in enumerate("abc")]
+    monkeypatch.setattr(cluster, "QUEUE", 2)
+    found = [(call.name, result) for call, result in Cluster("auto").run(calls)]
+    assert found == [("a", 0), ("b", 2), ("c", 4)] and ray.started == ["a", "b", "b", "c"]  # what died goes first
+    there, how = (tmp_path, {"assay": "1"}), {"timeout": cluster.PAUSE, "fetch_local": False}
+    threads = {"env_vars": dict.fromkeys(cluster.THREADS, "1")}
+    assert ray.asked == [
+        (cluster._do, {"num_cpus": 1, "num_gpus": 0.0, "max_retries": 0, "runtime_env": threads}),
+        ("a", there), ("b", there), (2, {**how, "num_returns": 2}),
+        ("b", there), ("c", there), (2, {**how, "num_returns": 2}),
+    ]  # fmt: skip
+    ray.asked.clear()
+    with pytest.raises(ConfigError):
+        list(Cluster("auto").run([Call("bad", double, (-1,)), Call("good", double, (1,))]))
+    assert ray.asked[-1] == ("cancel", True) and ray.cancelled == ["good"]

@@ -9,18 +9,23 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from assay.concepts import bits
 from assay.config import Settings
 from assay.data import make as making
 from assay.data import manifest as manifests
 from assay.data import pairs as pairing
+from assay.data import shard
 from assay.data.dataset import Dataset
 from assay.data.make import Drawing, default_workers, ensure_shard, make, refresh_pairs
 from assay.data.manifest import PAIRS, PLAN, all_shards, fingerprint, pairs_split, read_manifest, with_fingerprint
 from assay.data.pairs import Change, PairsJob, choose_changes, pairs_jobs
 from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import RemotePath
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter, _draw, file_names, jobs
-from assay.errors import ConfigError, DataError, RunFailed
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter, _draw, columns_of, file_names, jobs, picture_columns
+from assay.errors import ConfigError, DataError, KnowledgeError, RunFailed
+from assay.logic.knowledge import Knowledge
+from assay.render.picture import Box, ObjectBox, Picture
+from assay.render.png import encode_png
 from assay.seeds import Deck
 from assay.testing.sample_task import TwoSquares
 from assay.worlds.world import World
@@ -485,3 +490,38 @@ def test_a_file_is_named_by_its_split_and_nothing_after(file, fine):
             manifests._refuse_strays("x", manifest)
     with pytest.raises(DataError, match="has a split with the odd name 'te/st'"):
         manifests._refuse_strays("x", {"splits": [{"name": "te/st", "shards": []}], PAIRS: {"shards": []}})
+
+
+def test_a_label_that_is_absent_in_any_world_is_refused(monkeypatch):
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b", "n": "a + b"})
+    codes = np.array([[1, 0], [1, 1], [0, 0]])
+    found = columns_of(knowledge, codes, ["worlds"])
+    assert {name: column.to_pylist() for name, column in found.items()} == {
+        "concept_a": [True, True, False], "concept_b": [False, True, False], "label_y": [False, True, False],
+        "label_n": [1, 2, 0], **{f"boundary_{name}": b.tags(codes) for name, b in zip("yn", knowledge.boundaries, strict=True)},
+    }  # fmt: skip
+    asked = []
+    monkeypatch.setattr(shard, "labels_of", lambda *given: asked.append(given) or np.array([[1, 1], [0, -1], [1, 0]]))
+    with pytest.raises(KnowledgeError, match="a label is absent in some world"):
+        columns_of(knowledge, codes, ["worlds"])
+    assert asked == [(knowledge, codes, ["worlds"])]
+
+
+def test_columns_of_pictures_have_their_own_names():
+    maps = [np.full((2, 3), level, np.uint8) for level in (4, 9)]
+    shown = [
+        Picture(image, (ObjectBox("p", Box(1, 2, 3, 5)), ObjectBox("q", Box(0, 1, 7, 4)))[: number + 1], image + 1, text=f"t{number}")
+        for number, image in enumerate(maps)
+    ]  # fmt: skip
+    found = picture_columns(("text", "instances", "image", "things"), shown, ["a.png", "b.png"])
+    assert list(found) == ["text", "instances", "image", "things"] and found["text"].to_pylist() == ["t0", "t1"]
+    assert [cell["path"] for cell in found["instances"].to_pylist()] == ["instances-a.png", "instances-b.png"]
+    assert found["image"].to_pylist() == [
+        {"bytes": encode_png(image), "path": name} for image, name in zip(maps, ("a.png", "b.png"), strict=True)
+    ]
+    assert [cell["bytes"] for cell in found["instances"].to_pylist()] == [encode_png(image + 1) for image in maps]
+    first = {"name": "p", "left": 1, "top": 2, "right": 3, "bottom": 5}
+    assert found["things"].to_pylist() == [
+        [first],
+        [first, {"name": "q", "left": 0, "top": 1, "right": 7, "bottom": 4}],
+    ]

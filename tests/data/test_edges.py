@@ -809,6 +809,28 @@ def test_an_intervention_is_named_or_sets_concepts_where_that_changes_something(
     assert change(World(SPACE, (1, 0, 2), {})) is None
 
 
+def test_pictures_of_slices_are_unpacked_one_after_another():
+    whole = pa.array([b"ab", b"", b"cde", b"f", b"ghij"], pa.binary())
+    asked = []
+    parts = [whole.slice(1, 2), whole.slice(4, 1), whole.slice(0, 0), whole.slice(3, 1)]
+    shard_file = SimpleNamespace(pictures=lambda column: asked.append(column) or iter(parts))
+    handle = io.BytesIO()
+    assert picture_store._unpack(shard_file, "depth", handle).tolist() == [0, 0, 3, 7, 8]
+    assert handle.getvalue() == b"cdeghijf" and asked == ["depth"]
+
+
+def test_a_store_whose_files_went_away_unpacks_them_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(picture_store, "HELD_BYTES", 0)
+    store = PictureStore(shards_in(tmp_path), "image", 30)
+    assert store.files(np.array([6, 1])) == [picture(6), picture(1)]
+    before = dict(store._opened)
+    shutil.rmtree(tmp_path / "cache")
+    assert store.files(np.array([1, 3])) == [picture(1), picture(3)] and set(store._opened) == {0, 1, 2}
+    assert store._opened[0] is not before[0] and store._opened[2] is before[2]
+    assert len(list((tmp_path / "cache" / "pictures").iterdir())) == 2
+
+
 def test_buffers_are_as_long_as_what_is_in_them():
     out = io.BytesIO()
     held = HeldPictures(memoryview(b"abcdef"), np.array([0, 1, 4, 6]))

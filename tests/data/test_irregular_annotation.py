@@ -156,6 +156,20 @@ def test_where_a_split_lies_is_told_as_far_as_the_new_concepts_tell():
     assert copy.where("True", space) == "True"
 
 
+def test_columns_of_a_copy_are_described_in_their_order():
+    knowledge = Shelf().knowledge
+    columns = ["style", "depth", "index", "parts", "text", "image", "instances", "concept_two", "label_same",
+               "given_concept_two", "given_concept_hidden", "given_label_pile", "boundary_pile"]  # fmt: skip
+    text = Copy(knowledge, Layout(1, 1), False)._metadata(columns)["huggingface"]
+    known = json.loads(text)["info"]["features"]
+    image, string, truth = {"_type": "Image"}, *({"dtype": kind, "_type": "Value"} for kind in ("string", "bool"))
+    assert list(known.items()) == [
+        ("style", string), ("depth", image), ("index", {"dtype": "int64", "_type": "Value"}), ("parts", image),
+        ("text", string), ("image", image), ("instances", image), ("concept_two", string), ("label_same", truth),
+        ("given_concept_two", string), ("given_concept_hidden", truth), ("given_label_pile", truth), ("boundary_pile", string),
+    ]  # fmt: skip
+
+
 class LateCoin(Coin):
     """The label that is drawn comes second, and a lamp has no part in it."""
 

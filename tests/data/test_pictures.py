@@ -176,6 +176,8 @@ def test_a_picture_of_another_size_is_refused(evenodd: Dataset, monkeypatch: pyt
 
 def test_lookahead_keeps_all_threads_at_work() -> None:
     assert Lookahead.of(64, 16, None) == Lookahead(16, 2 * 16 * PART // 64)
+    assert Lookahead.of(7, 3, None) == Lookahead(3, 14) and Lookahead.of(48, 3, None) == Lookahead(3, 2)  # 96 pictures
+    assert Lookahead.of(47, 3, None) == Lookahead(3, 3) and Lookahead.of(1, 1, None) == Lookahead(1, 32)
     assert Lookahead.of(4096, 16, None) == Lookahead(16, 2) and Lookahead.of(64, 3, 0) == Lookahead(3, 0)
 
 

@@ -168,3 +168,32 @@ def test_a_label_is_no_nuisance_and_a_mark_takes_not_even_an_empty_list_of_value
     for strength in (-0.01, 1.01):
         with pytest.raises(ValueError, match="strength"):
             Confounder.model_validate({"what": "frame", "with": "y", "strength": strength})
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [("pqrst", "pqst"), ("pqr", "pqr"), ("pq", "pq"), ("pqrs", "pqrs"), ("pqrstuvwxy", "psvy")],
+)  # fmt: skip
+def test_codes_stand_for_values_from_the_first_to_the_last(values, shown):
+    one = coupling(what="style.ink", values=list(values), **{"with": "n"})  # of four values
+    assert (one.outcomes, one.count) == (4, min(4, len(values)))
+    assert "".join(one.value(code) for code in range(one.count)) == shown
+    partners = one.partner(np.zeros((5, 3), int), np.array([[0, code] for code in (3, 0, -1, 2, 1)]))
+    assert partners.tolist() == [3 % one.count, 0, -1, 2 % one.count, 1]
+
+
+def test_parts_of_a_style_are_put_in_by_their_own_codes():
+    space = coupling().knowledge.space
+    several = [
+        coupling(what="style.ink", values=["r", "g"]),
+        coupling(what="frame"),
+        coupling(what="style.paper", values=["w", "x", "y", "z"], **{"with": "n"}),
+        coupling(what="a and c"),
+    ]
+    world = World(space, (1, 0, 1), {"paper": "old", "pen": 3})
+    made = set_codes(world, several, [1, 0, 2, -1])
+    assert made.codes == (1, 0, 1) and made.space is space and world.style == {"paper": "old", "pen": 3}
+    assert made.style == {
+        "paper": "y", "pen": 3, "ink": "g", "nuisances": {"style.ink": 1, "frame": 0, "style.paper": 2, "a and c": 1},
+    }  # fmt: skip
+    assert set_codes(World(space, (0, 0, 1), {}), several[3:], [1]).style == {"nuisances": {"a and c": 0}}

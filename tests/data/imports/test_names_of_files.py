@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from assay.data.imports import awa2, coco, cub, cvat, hub, importing, label_studio
+from assay.data.imports import awa2, celeba, coco, cub, cvat, hub, importing, label_studio
 from assay.data.imports.settings import ImportSettings
 from tests.data.imports.test_readers import coco_file, cub_files, label_studio_task, person, put
 from tests.data.imports.test_writing import png
@@ -114,3 +114,52 @@ def test_numbers_from_0_to_1_are_rounded_to_bytes(pixels, expected):
     from assay.data.decoding import decode
 
     assert decode(importing._png(pixels, 0))[:, :, 0].tolist() == expected
+
+
+def looked_for(folder, places, find):
+    """Return what is found while all places have a file, then without the first, and so on."""
+    put(folder, dict.fromkeys(places, ""))
+    found = []
+    for place in places:
+        found.append(find())
+        (folder / place).unlink()
+    return [*found, find()]
+
+
+def test_a_picture_is_looked_for_in_the_likeliest_place_first(tmp_path):
+    places = ["data/7/a b.png", "images/data/7/a b.png", "7/a b.png", "images/7/a b.png", "a b.png", "images/a b.png"]
+    task = {"odd": "x.png", "image": "http://host/data/7/a%20b.png?x=1"}
+    found = looked_for(tmp_path, places, lambda: label_studio._picture(tmp_path, task, "file"))
+    assert found == [*places, "data/7/a b.png"]
+    local = {"img": "/data/local-files/?d=7/a%20b.png"}
+    assert looked_for(tmp_path, places[2:], lambda: label_studio._picture(tmp_path, local, "odd")) == [
+        *places[2:],
+        "7/a b.png",
+    ]
+    assert label_studio._picture(tmp_path, {**task, "shot": "s.png"}, "shot") == "s.png"
+    assert label_studio._picture(tmp_path, {"file": "f.png", "photo": "p.png", "picture": "q.png"}, "no") == "q.png"
+    home = tmp_path / "set" / "_annotations.coco.json"
+    places = [f"{folder}c.png" for folder in ("", "images/", "train/", "valid/", "val/", "test/", "set/")]
+    assert looked_for(tmp_path, places, lambda: coco._place(tmp_path, home, "c.png")) == [*places, "c.png"]
+    assert looked_for(tmp_path, places[:2], lambda: cvat._place(tmp_path, "c.png")) == [
+        "c.png",
+        "images/c.png",
+        "c.png",
+    ]
+
+
+def test_lists_of_faces_are_looked_for_in_the_folder_first_and_texts_before_tables(tmp_path):
+    places = [f"{folder}list_x{end}" for folder in ("", "Anno/", "Eval/") for end in (".txt", ".csv")]
+    found = looked_for(tmp_path, places, lambda: celeba._file(tmp_path, "list_x"))
+    assert found == [*(tmp_path / place for place in places), None]
+    text = "image_id,Bald,Young\nb.jpg,1,-1\n a.jpg , ,0\n"
+    put(tmp_path, {"list_attr_celeba.csv": text, "list_eval_partition.txt": "2\na.jpg 7\nb.jpg 2\n"})
+    homes = ("img_align_celeba/", "img_align_celeba/img_align_celeba/", "img_celeba/", "images/", "")
+    for home in homes:
+        put(tmp_path, {f"{home}a.jpg": "", f"{home}b.jpg": ""})
+    for home in homes:
+        table = celeba.read(tmp_path, ImportSettings(labels=["Young"]))
+        assert [name.removeprefix("./") for name in table.names] == [f"{home}b.jpg", f"{home}a.jpg"]
+        assert table.splits == ["test", "train"] and table.concepts == {"Bald": [True, None]}
+        assert table.labels == {"Young": [False, False]}
+        (tmp_path / f"{home}b.jpg").unlink()

@@ -4,7 +4,7 @@ import io
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from assay.data.decoding import decode
 from assay.data.imports.pictures import LARGEST, PictureFit, fit_for
@@ -95,3 +95,43 @@ def test_damage_is_told_by_name():
     data = encoded(np.random.default_rng(0).integers(256, size=(64, 64, 3)).astype(np.uint8))
     with pytest.raises(DataError, match="picture 'mine' is damaged"):
         PictureFit(Layout(8, 8, 3), "crop").encode(data[: len(data) // 2], "mine")
+
+
+@pytest.mark.parametrize(("side", "channels"), [((8, 10), 3), ((10, 5), 3), ((5, 12), 1)])
+def test_other_shapes_are_fitted_pixel_by_pixel(side, channels):
+    pixels = np.random.default_rng(3).integers(256, size=(6, 12, 3)).astype(np.uint8)
+    image = Image.fromarray(pixels).convert("L" if channels == 1 else "RGB")
+    wide, high = side
+    bilinear = Image.Resampling.BILINEAR
+
+    def fitted(how):
+        found = decode(PictureFit(Layout(wide, high, channels), how).encode(encoded(pixels), "x"))
+        assert found.shape == (high, wide, channels)
+        return found
+
+    def plain(other):
+        array = np.asarray(other)
+        return array if channels == 3 else array[:, :, None]
+
+    assert np.array_equal(fitted("stretch"), plain(image.resize(side, bilinear)))
+    assert np.array_equal(fitted("crop"), plain(ImageOps.fit(image, side, bilinear)))
+    scale = min(wide / 12, high / 6)
+    inner = round(12 * scale), round(6 * scale)
+    left, top = (wide - inner[0]) // 2, (high - inner[1]) // 2
+    expected = np.full((high, wide, channels), 114, dtype=np.uint8)
+    expected[top : top + inner[1], left : left + inner[0]] = plain(image.resize(inner, bilinear))
+    assert np.array_equal(fitted("letterbox"), expected)
+
+
+def test_pictures_of_the_right_size_stay_as_they_are_in_every_mode():
+    grey = np.array([[0, 90, 180], [255, 7, 60]], dtype=np.uint8)
+    clear = np.array([[255, 0, 128], [255, 255, 0]], dtype=np.uint8)
+    both = Image.merge("LA", (Image.fromarray(grey), Image.fromarray(clear)))
+    for how in ("letterbox", "crop", "stretch"):
+        shown = decode(PictureFit(Layout(3, 2, 1), how).encode(encoded(both), "x"))[:, :, 0].astype(int)
+        mixed = (grey.astype(int) * clear + 255 * (255 - clear.astype(int))) / 255
+        assert np.abs(shown - mixed).max() <= 1 and shown[0, 0] == 0 and shown[0, 1] == 255 == shown[1, 2]
+        colour = decode(PictureFit(Layout(3, 2, 3), how).encode(encoded(grey), "x"))
+        assert np.array_equal(colour, np.repeat(grey[:, :, None], 3, axis=2))
+        bits = decode(PictureFit(Layout(3, 2, 1), how).encode(encoded(Image.fromarray(grey > 100)), "x"))
+        assert bits[:, :, 0].tolist() == [[0, 0, 255], [255, 0, 0]]

@@ -341,6 +341,34 @@ def test_labels_are_those_of_their_prefix_where_only_concepts_are_named():
     assert table.concepts == {"a": [1], "b": [2]} and table.labels == {"z": [3]}
 
 
+def test_columns_that_are_asked_for_go_before_those_with_a_prefix():
+    columns = {
+        "y": ["no", "yes"], "label_y": [3, 4], "concept_red@ann": [1, 0], "concept_red@bob": [1, 1], "concept_wide": [0, 1],
+        "concept_n=4": [0.75, 0.125], "concept_n=7": [0.25, 0.5], "size": [5, 6], "concept_size": [7, 8],
+    }  # fmt: skip
+    asked = ImportSettings(labels=["y"], concepts=["size", "n=7", "red@bob", "n=4", "red@ann"])
+    table = plain_table.table_from(columns, None, asked, [b"x", b"z"])
+    assert list(table.concepts.items()) == [("size", [5, 6]), ("n", [4, 7]), ("red", [1, 0])]  # the least of two votes
+    assert table.labels == {"y": [False, True]}
+    assert table.agreement == {"n": [0.75, 0.5], "red": [1.0, 0.5]} and table.names == ["0.png", "1.png"]
+    usual = plain_table.table_from(columns, None, ImportSettings(), [b"x", b"z"])
+    assert list(usual.concepts) == ["red", "wide", "n", "size"] and usual.labels == {"y": [3, 4]}
+    assert usual.concepts["size"] == [7, 8] and usual.concepts["wide"] == [0, 1]
+
+
+def test_names_that_are_alike_once_they_are_plain_stay_apart():
+    columns = {
+        "concept_a b": [1, 0],
+        "concept_a-b": [2, 3],
+        "label_a b": [0, 1],
+        "label_class": [4, 5],
+        "concept_5": [6, 7],
+    }
+    table = plain_table.table_from(columns, None, ImportSettings(), [b"x", b"z"])
+    assert table.concepts == {"a_b": [1, 0], "a_b_2": [2, 3], "n5": [6, 7]}
+    assert table.labels == {"a_b": [0, 1], "class_": [4, 5]}
+
+
 class Part:
     """A split as `datasets` has it."""
 
