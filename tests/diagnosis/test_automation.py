@@ -167,3 +167,13 @@ def test_scaled_probabilities_by_hand():
     assert Scaling()(three).tolist() == three.tolist() and Scaling(2.0, 0.5).to_dict() == {"slope": 2.0, "shift": 0.5}
     backwards = np.tile([[0.6, 0.2, 0.2]], (50, 1))
     assert fit_scaling(backwards, np.ones(50, dtype=int)) == Scaling()  # confidence that falls with accuracy
+
+
+@pytest.mark.parametrize("sure", [0.6, 0.9])
+def test_a_slope_that_has_no_limit_is_where_the_penalty_stops_it(sure):
+    """All answers are right, so that surer ones are always better; a millionth of the slope beyond 1 is taken off."""
+    right = np.array([0, 1, 1, 0])
+    found = fit_scaling(np.where(np.eye(2)[right] == 1, sure, 1 - sure), right)
+    odds = math.log(sure / (1 - sure))
+    assert odds / (1 + math.exp(odds * found.slope)) == pytest.approx(1e-6 * (found.slope - 1), rel=1e-6)
+    assert found.shift == pytest.approx(0.0, abs=1e-9) and found.slope > 5

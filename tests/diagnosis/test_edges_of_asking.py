@@ -1,4 +1,4 @@
-"""Questions whose choice a tie or an edge decides, and changes of worlds that leave them as they are."""
+"""Questions whose choice a tie or an edge decides, changes of worlds that leave them as they are, points by hand."""
 
 from types import SimpleNamespace
 
@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis.interventions.intervenable import BottleneckModel
+from assay.diagnosis.automation import Abstention
+from assay.diagnosis.calibration import Scaling
+from assay.diagnosis.interventions import intervene as module
+from assay.diagnosis.interventions.curve import Trial, Truth
+from assay.diagnosis.interventions.intervenable import BottleneckModel, ModelOutput
+from assay.diagnosis.interventions.intervene import InterventionPlan
 from assay.diagnosis.interventions.manipulation import Manipulation
 from assay.diagnosis.interventions.policies import Responsiveness
-from assay.diagnosis.interventions.policy import PolicyState
+from assay.diagnosis.interventions.policy import PolicyState, Selection
 from assay.diagnosis.interventions.sources import certain_answers
 from assay.diagnosis.interventions.units import Budget, Units
 
@@ -35,7 +40,7 @@ def test_a_pair_that_tells_more_than_any_single_question_is_kept_when_more_are_a
     seen = state([0.9, 0.92, 0.3, 0.4, 0.5], [0.9, 0.8, 0.0, 0.0, 0.5], [0.1, 0.1, 0.05, 0.05, 0.5])
     monkeypatch.setattr(BottleneckModel, "work", 3 * 60)  # single units and pairs have 50 answers, triples 80 more
     found = Responsiveness().ask(seen, Budget(3))
-    # a and b together change 0.83 and 0.72; then d (0.4), or e, which is uncertain where c and d are not; 0.1 is too low
+    # a and b together change 0.83 and 0.72; then d (0.4), or e, uncertain where c and d are not; 0.1 is too low
     assert found.units.tolist() == [[1, 1, 0, 1, 0], [1, 1, 0, 0, 1], [0, 0, 0, 0, 0]] and not found.exact
     monkeypatch.setattr(BottleneckModel, "work", 3 * 1000)
     whole = Responsiveness().ask(seen, Budget(2))
@@ -64,3 +69,58 @@ def test_a_world_that_has_the_value_already_is_changed_all_the_same():
     worlds, done = Manipulation(None, redraw, data, targets, None).change_worlds(np.ones((3, 2), dtype=bool))
     assert worlds == [(0, 0), (1, 1), (1, 0)]
     assert done.tolist() == [[True, True], [True, False], [True, False]]
+
+
+def sure(codes, confidence):
+    """Probabilities of two values: of the code, the confidence."""
+    codes, confidence = np.array(codes), np.array(confidence, dtype=float)
+    return np.stack(
+        [np.where(codes == 0, confidence, 1 - confidence), np.where(codes == 1, confidence, 1 - confidence)], axis=1
+    )
+
+
+def test_a_point_of_two_labels_and_two_concepts_by_hand():
+    """One label of two is right, or changes, in some examples; what is decided is what is sure after the answers."""
+    before = ModelOutput([sure([0, 0, 1, 1, 0], [0.9] * 5), sure([0, 1, 1, 0, 0], [0.9] * 5)], [])
+    after = ModelOutput(
+        [sure([0, 1, 1, 1, 1], [0.9, 0.9, 0.6, 0.9, 0.6]), sure([0, 1, 1, 1, 1], [0.9, 0.8, 0.6, 0.9, 0.9])],
+        [sure([0, 1, 1, 0, 0], [0.9] * 5), sure([1, 1, 0, 0, 1], [0.9] * 5)],
+    )
+    truth = Truth(
+        np.array([[0, 1], [1, 0], [-1, 0], [1, 0], [0, -1]]), np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]])
+    )
+    own = [sure([0, 0, 1, 0, 1], [0.8] * 5), sure([1, 0, 0, 1, 1], [0.8] * 5)]
+    none = [np.nan, np.nan]
+    answers = [np.array([[1, 0], [0, 1], none, [0, 1], [1, 0]]), np.array([none, [0, 1], [1, 0], [1, 0], none])]
+    space = bits(["a", "b"])
+    trial = Trial(
+        BottleneckModel("toy", own, None), Units.of(space, costs={"a": 2.5}), answers, truth, 0,
+        Abstention((Scaling(), Scaling()), 0.72, 0.9), 0.35,
+    )  # fmt: skip
+    asked = np.array([[1, 1], [1, 0], [1, 0], [0, 1], [0, 0]], dtype=bool)
+    found = trial.point(Budget(2.5), Selection(asked, False), before, after).to_dict()
+    assert found == pytest.approx({
+        "budget": 2.5, "whole": False, "accuracy": 0.6, "all_right": 0.4, "concept_accuracy": 6 / 8, "asked": 1.0,
+        "answered": 3 / 5, "edited": 2 / 5, "cost": (3.5 + 2.5 + 2.5 + 1) / 5, "changed": 0.6, "exact": False,
+        "gain": 0.25, "coverage": 0.6, "selective_accuracy": 1 / 3, "net_work_automated": 0.6 - 1.0 / 2,
+    })  # fmt: skip
+
+
+def test_a_policy_is_made_of_the_plan_and_of_validation(monkeypatch):
+    made = []
+    monkeypatch.setattr(module, "policy_of", lambda *given: made.append(given) or "policy")
+    held = SimpleNamespace(concepts="its concepts", labels="its labels")
+    units = Units.of(SPACE, {"g": ["d", "b"]})
+
+    def policy(*names, **plan):
+        assert (
+            module._policy(InterventionPlan(**plan), dict.fromkeys(names, held), lambda data: ("model", data), units)
+            == "policy"
+        )
+        return made[-1]
+
+    assert policy("valid", policy="fixed", order=["e", "g"], threshold=0.5) == ("fixed", 0.5, [3, 1], None, units)
+    name, threshold, order, ranking, given = policy("test", "valid", policy="validation")
+    assert (name, threshold, order, given) == ("validation", None, [], units)
+    assert (ranking.model, ranking.concepts, ranking.labels) == (("model", held), "its concepts", "its labels")
+    assert policy("test", policy="validation")[3] is None and policy("valid", policy="random")[3] is None

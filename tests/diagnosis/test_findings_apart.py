@@ -1,4 +1,4 @@
-"""Findings where what usually goes together comes apart: counts of answers and examples, of labels, of right and following."""
+"""Findings where what usually goes together comes apart: answers and examples, labels, being right and following."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -60,7 +60,8 @@ def test_every_concept_may_be_silent_in_part():
     said[:30, 0], said[40:, 1] = -1, -1
     found = find_opaque(view(AND, codes, said))
     assert found.text == (
-        "On test, of 2 concepts that the rule uses it does not predict a in 30 of 80 examples and b in 40 of 80 examples."
+        "On test, of 2 concepts that the rule uses it does not predict a in 30 of 80 examples and b in 40 of 80 "
+        "examples."
     )
     assert (found.concepts, found.numbers) == (("a", "b"), {"concepts": 2})
 
@@ -280,14 +281,15 @@ def test_concepts_share_the_level_at_which_a_nuisance_spoils_them(times, named):
 def test_a_nuisance_that_is_not_relied_on_in_words_and_numbers():
     row = Reliance("hat", "nuisance", "reversed", 100, 50, 0, Rights(9, 10, 9, 10), {}, ("e", "f"))
     assert row.text == (
-        "When only hat changes, the label moves in 50 % (40 to 60 %) of 100 pairs, and should in none. Labels are right in "
-        "90 % (60 to 98 %) of 10 examples where it goes with the label as in training, and in 90 % (60 to 98 %) of 10 where "
-        "not."
+        "When only hat changes, the label moves in 50 % (40 to 60 %) of 100 pairs, and should in none. Labels are "
+        "right in 90 % (60 to 98 %) of 10 examples where it goes with the label as in training, and in 90 % (60 to "
+        "98 %) of 10 where not."
     )
     moved = Reliance("a", "concept", "pairs", 30, 12, 21)
     low, high = wilson(12, 30)
     assert moved.interval == (low, high) and moved.to_dict() == {
-        "name": "a", "kind": "concept", "split": "pairs", "pairs": 30, "moved": 12, "should": 21, "others": (), "concepts": {},
+        "name": "a", "kind": "concept", "split": "pairs", "pairs": 30, "moved": 12, "should": 21, "others": (),
+        "concepts": {},
         "labels": {"usual": 0, "usual_of": 0, "unusual": 0, "unusual_of": 0, "falls": False},
         "share": 0.4, "low": low, "high": high,
     }  # fmt: skip
@@ -307,8 +309,8 @@ def test_a_sound_model_is_said_to_follow_as_often_as_it_does():
     assert int(seen.right.sum()) == 237
     least = wilson(238, 240)[0]
     assert verdict._sound({"test": seen}).text == (
-        f"On test, each of the 2 concepts that the rule uses is right in at least {100 * least:.0f} % (lower ends of 95 % "
-        "intervals, 240 examples), and the labels follow from the predicted concepts in 239 of 240."
+        f"On test, each of the 2 concepts that the rule uses is right in at least {100 * least:.0f} % (lower ends of "
+        "95 % intervals, 240 examples), and the labels follow from the predicted concepts in 239 of 240."
     )
 
 

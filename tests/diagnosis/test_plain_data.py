@@ -1,4 +1,4 @@
-"""What is written of a diagnosis holds every number in its own place; sentences of single effects, values and causes."""
+"""What is written of a diagnosis has every number in its place; sentences of single effects, values and causes."""
 
 import math
 from dataclasses import replace
@@ -26,7 +26,7 @@ from assay.diagnosis.labels import LabelState
 from assay.diagnosis.leakage import Leakage, Measure
 from assay.diagnosis.maps import ConceptMap
 from assay.diagnosis.reading import Reading, fit_readings
-from assay.diagnosis.reliance import Reliance, confounders_of
+from assay.diagnosis.reliance import Reliance, Rights, confounders_of, describe_unused, find_spurious
 from assay.diagnosis.rule_relation import relate
 from assay.diagnosis.saliency import SaliencyScore, ScoreBesideChance
 from assay.diagnosis.verdict import Diagnosis
@@ -78,7 +78,8 @@ STATE = ConceptState(
     "c", "noisy", True, 7, 60, 50, 40, ConceptMap("c", "source", ("d",), {("u",): "v"}, {("u",): (50, 35)}), ("u", "w")
 )
 PLAIN_STATE = {
-    "concept": "c", "state": "noisy", "used_by_rule": True, "decides_examples": 7, "examples": 60, "answered": 50, "right": 40,
+    "concept": "c", "state": "noisy", "used_by_rule": True, "decides_examples": 7, "examples": 60, "answered": 50,
+    "right": 40,
     "accuracy": 0.8, "low": wilson(40, 50)[0], "high": wilson(40, 50)[1], "missed_values": ["u", "w"],
     "map": {"kind": "source", "read_from": ["d"], "explained": 0.7,
             "entries": [{"true": ["u"], "said": "v", "examples": 50, "follow": 35}]},
@@ -101,8 +102,8 @@ def test_errors_by_cause():
     each = {**counts, "with_true_concepts": 0.625, "with_true_rule": 0.75, "accuracy": 0.7}
     assert found.to_dict() == {
         "model": "m", "split": "ood", "labels": {name: {"label": name, **each} for name in ("y", "z")},
-        "whole": {"label": "all", "examples": 80, "wrong": 30, "perception": 4, "rule": 5, "both": 6, "either": 15, "luck": 7,
-                  "with_true_concepts": 0.5, "with_true_rule": 0.25, "accuracy": 0.625},
+        "whole": {"label": "all", "examples": 80, "wrong": 30, "perception": 4, "rule": 5, "both": 6, "either": 15,
+                  "luck": 7, "with_true_concepts": 0.5, "with_true_rule": 0.25, "accuracy": 0.625},
         "concepts": [{"concept": "b", "misread": 9, "mends": 4}, {"concept": "a", "misread": 3, "mends": 0}],
     }  # fmt: skip
 
@@ -130,11 +131,13 @@ def test_rules_of_abstaining_units_leaks_and_lines():
     }  # fmt: skip
     line = Headline("noisy", "weak", "concept_f1", 0.5, "ood", "often wrong: a")
     assert line.to_dict() == {
-        "verdict": "noisy", "tone": "weak", "measure": "concept_f1", "value": 0.5, "split": "ood", "why": "often wrong: a",
+        "verdict": "noisy", "tone": "weak", "measure": "concept_f1", "value": 0.5, "split": "ood",
+        "why": "often wrong: a",
     }  # fmt: skip
     known = Knowledge.of(space, {"y": "a and b"})
     assert relate(parse("a"), parse("a and b"), known, "y", False).to_dict() == {
-        "label": "y", "value": False, "relation": "more general", "only_learned": 2, "only_rule": 0, "worlds": 8, "exact": True,
+        "label": "y", "value": False, "relation": "more general", "only_learned": 2, "only_rule": 0, "worlds": 8,
+        "exact": True,
     }  # fmt: skip
 
 
@@ -144,7 +147,8 @@ def test_scores_of_maps():
     found = SaliencyScore("label y", "label", "frame", True, 9, 2, 0.125, *sides, {"u": sides[1]}, 0.375)
     plain = [{"value": s.value, "low": s.low, "high": s.high, "side": s.side} for s in sides]
     assert found.to_dict() == {
-        "target": "label y", "kind": "label", "place": "frame", "is_mark": True, "examples": 9, "blank": 2, "chance": 0.125,
+        "target": "label y", "kind": "label", "place": "frame", "is_mark": True, "examples": 9, "blank": 2,
+        "chance": 0.125,
         "pointing": plain[0], "energy": plain[1], "rank": plain[2], "by_value": {"u": plain[1]}, "untrained": 0.375,
     }  # fmt: skip
 
@@ -156,18 +160,20 @@ SUMMARIES = (
 BROKEN = Violations(
     "ood", 80, *SUMMARIES,
     (RuleViolations("k", ("t", "u"), 0.25, 0.5), RuleViolations("l", (), 0.5, 0.0)),
-    (TagViolations("t", 2, 0.75, 0.5, 1.5, Between(0.25, 0.75)), TagViolations("u", 1, 0.5, 0.25, 0.0, Between(0.0, 1.0))),
+    (TagViolations("t", 2, 0.75, 0.5, 1.5, Between(0.25, 0.75)),
+     TagViolations("u", 1, 0.5, 0.25, 0.0, Between(0.0, 1.0))),
 )  # fmt: skip
 PLAIN_BROKEN = {
     "split": "ood", "examples": 80,
     "rules": [{"name": "k", "tags": ["t", "u"], "rate": 0.25, "random": 0.5, "relative": 0.5},
               {"name": "l", "tags": [], "rate": 0.5, "random": 0.0, "relative": None}],
-    "tags": [{"tag": "t", "rules": 2, "mean": 0.75, "rate": 0.5, "random_mean": 1.5, "random_rate": {"low": 0.25, "high": 0.75},
-              "relative": 0.5},
-             {"tag": "u", "rules": 1, "mean": 0.5, "rate": 0.25, "random_mean": 0.0, "random_rate": {"low": 0.0, "high": 1.0},
-              "relative": None}],
+    "tags": [{"tag": "t", "rules": 2, "mean": 0.75, "rate": 0.5, "random_mean": 1.5,
+              "random_rate": {"low": 0.25, "high": 0.75}, "relative": 0.5},
+             {"tag": "u", "rules": 1, "mean": 0.5, "rate": 0.25, "random_mean": 0.0,
+              "random_rate": {"low": 0.0, "high": 1.0}, "relative": None}],
     "model": {"exact_match": 0.5, "set_f1": 0.875, "sane_f1": {"low": 0.25, "high": 0.625},
-              "contradiction_rate": {"low": 0.125, "high": 0.25}, "mean_violations": 1.5, "room": {"low": 0.25, "high": 0.625}},
+              "contradiction_rate": {"low": 0.125, "high": 0.25}, "mean_violations": 1.5,
+              "room": {"low": 0.25, "high": 0.625}},
     "guesser": {"exact_match": 0.25, "set_f1": 0.75, "sane_f1": {"low": 0.5, "high": 0.5},
                 "contradiction_rate": {"low": 0.375, "high": 0.375}, "mean_violations": None,
                 "room": {"low": 0.25, "high": 0.25}},
@@ -217,7 +223,8 @@ def test_a_whole_diagnosis():
     [
         ({"stays": 0.5}, "label stays in 50 % of changes that should not move it"),
         ({"follows": 0.25}, "label follows 25 % of changes that should move it"),
-        ({"follows": 0.25, "stays": 0.5}, "label follows 25 % of changes that should move it, and stays in 50 % of the others"),
+        ({"follows": 0.25, "stays": 0.5},
+         "label follows 25 % of changes that should move it, and stays in 50 % of the others"),
         ({}, "words"),
     ],
 )  # fmt: skip
@@ -269,3 +276,52 @@ def test_two_findings_of_a_kind_keep_the_numbers_of_the_first():
         [Finding("sound", "test", "Fine."), first, Finding("noisy", "ood", "Two.", ("b",), (), {"n": 4})]
     )
     assert merged == [replace(first, text="One. So it is on ood."), Finding("sound", "test", "Fine.")]
+
+
+def test_a_shortcut_names_the_misreadings_of_its_own_concepts():
+    counts = np.zeros((3, 4), dtype=int)
+    readings = (
+        Reading("hue", ("h",), ("red", "blue"), (0, None), counts[:2, :3], 1.0),
+        Reading("size", ("s",), (1, 2), (1, 0), counts[:2, :3], 1.0),
+        Reading("digit", ("a", "b"), (7, 8, 9), (2, 1, 0), counts, 1.0),
+    )
+    numbers = {"kept": 9, "misread": 12}
+    for concepts, what in (
+        (("b", "x"), "digit 7 as 9 and 9 as 7"),
+        (("s", "a"), "size 1 as 2 and 2 as 1"),
+        (("h",), "h wrong"),
+    ):
+        found = _why(Finding("shortcut", "test", "", concepts, numbers=numbers), SimpleNamespace(readings=readings))
+        assert found == f"reads {what}; 75 % of these labels stay right"
+
+
+def test_nuisances_are_told_one_after_the_other():
+    rights = Rights(9, 10, 8, 10)
+    seen = (
+        "right in 90 % (60 to 98 %) of 10 examples where it goes with the label as in training, and in 80 % (49 to 94 %) "
+        "of 10 where not"
+    )
+    formula, mark = (
+        Reliance("'c'", "nuisance", "unconfounded", 0, 0, 0, rights),
+        Reliance("hat", "nuisance", "reversed", 50, 1, 0, rights),
+    )
+    falls = Rights(9, 10, 1, 10, True)
+    relied = [
+        Reliance("dot", "nuisance", "reversed", 20, 19, 0, falls),
+        Reliance("blur", "nuisance", "far", 20, 0, 0, rights, {"b": falls, "a": falls}),
+    ]
+    assert describe_unused([formula, relied[0], mark]) == (
+        f"Labels do not clearly follow 'c': {seen}. Labels do not clearly follow hat: they move in 2 % (0 to 10 %) of "
+        f"50 pairs that differ in it alone; {seen}."
+    )
+    assert describe_unused(relied) == "" == describe_unused([])
+    found = find_spurious([mark, *relied])
+    assert found == Finding(
+        "spurious", "reversed", f"{relied[0].text} {relied[1].text}", ("b", "a"), (),
+        {"nuisances": 2, "pairs": 20, "moved": 19, "usual": 0.9, "unusual": 0.1},
+    )  # fmt: skip
+    alone = find_spurious(relied[1:])
+    assert (alone.split, alone.numbers) == (
+        "far",
+        {"nuisances": 1, "pairs": 20, "moved": 0, "usual": 0.9, "unusual": 0.1},
+    )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.diagnosis import identifiability as module
-from assay.diagnosis.discovery.disentanglement import information_gap
+from assay.diagnosis.discovery.disentanglement import _forest, information_gap
 from assay.diagnosis.discovery.matching import ConceptValue, UnitMatch, UnitSplit, fit_matches, score_matches
 from assay.diagnosis.identifiability import _identified_groups, _ruling_out, identifiability
 from tests.diagnosis.test_identifiability import ALL, XOR
@@ -75,3 +75,9 @@ def test_of_some_worlds_one_reading_at_least_is_known(monkeypatch):
     some = identifiability(XOR, ALL[[3, 0, 3, 1]])
     assert (some.worlds, some.counted, some.low, some.high) == (3, 2, 1, 7) and asked[1][2] == [[0, 0], [1, 1]]
     assert some.text == "The labels of 2 of the 3 training worlds allow from 0 to 6 reasoning shortcuts."
+
+
+def test_forests_are_small_and_drawn_from_the_seed():
+    units = np.arange(40.0)[:, None] % 7
+    trees = _forest(5).fit(units, np.arange(40) % 2)
+    assert (len(trees.estimators_), trees.max_depth, trees.random_state) == (20, 10, 5)

@@ -1,19 +1,23 @@
 """Which findings and notes a diagnosis gathers, of which splits, in which order: what each of them says is made up."""
 
+import json
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, Slot
+from assay.concepts import Concept, ConceptSpace, Slot, bits
 from assay.diagnosis import verdict
 from assay.diagnosis.findings import Finding
+from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.wording import NEEDS_RULE
+from assay.logic.knowledge import Knowledge
+from assay.runs.folder import PROGRAM, RunFolder
 from tests.diagnosis.test_maps import fitter
 
 FINDERS = (
-    "find_wrong_rule", "find_noisy", "find_opaque", "find_underfit", "find_bypass", "find_soft_leak", "find_unidentified",
-    "find_inconsistent", "find_boundary",
+    "find_wrong_rule", "find_noisy", "find_opaque", "find_underfit", "find_bypass", "find_soft_leak",
+    "find_unidentified", "find_inconsistent", "find_boundary",
 )  # fmt: skip
 KINDS = {
     "find_wrong_rule": "wrong rule", "find_noisy": "noisy", "find_opaque": "opaque", "find_underfit": "underfit",
@@ -87,7 +91,8 @@ def test_without_a_rule_only_some_are_asked(asked):
 
 @pytest.mark.parametrize(
     ("blamed", "wrong", "by_rule"),
-    [(("y",), ("y",), True), (("y", "z"), ("y",), True), (("z",), ("y",), False), (("y",), ("y", "z"), False), (("y",), (), True)],
+    [(("y",), ("y",), True), (("y", "z"), ("y",), True), (("z",), ("y",), False), (("y",), ("y", "z"), False),
+     (("y",), (), True)],
 )  # fmt: skip
 def test_wrong_labels_are_the_rules_where_it_is_blamed_for_all_of_them(blamed, wrong, by_rule, asked):
     asked.found = {("find_wrong_rule", "test"): finding("find_wrong_rule", "test", labels=blamed)}
@@ -140,7 +145,8 @@ def words(monkeypatch):
 
 
 SPLITS = {
-    "test": noted("test", 30, (("i", False, "absent"), ("u", True, "noisy"), ("r", False, "right"), ("j", False, "misread"))),
+    "test": noted("test", 30, (("i", False, "absent"), ("u", True, "noisy"), ("r", False, "right"),
+                               ("j", False, "misread"))),
     "ood": noted("ood", 29, standing="undecided"),
     "far": noted("far", 1, standing="undecided"),
 }  # fmt: skip
@@ -190,3 +196,21 @@ def test_a_map_of_an_object_is_of_the_examples_whose_object_is_known():
     assert found.image == {(0, 0): 0, (0, 1): 1, (1, 0): 1, (1, 1): 0}
     for (s, t), (examples, follow) in found.entries.items():
         assert examples == follow == int((known & (truth[:, 1] == s) & (truth[:, 2] == t)).sum())
+
+
+# learned rules
+
+
+def test_learned_rules_of_several_labels_are_told_in_the_order_of_the_labels(tmp_path):
+    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b", "x": "a", "z": "a or b"})
+    biased = {"bias": {"expressible": False, "why": "no such word"}}
+    program = {
+        "z": {"formulas": [[1, "a"], [0, "not a"], [1, "a or b"]], "notes": biased},
+        "y": {"formulas": [[None, "b and a"]], "notes": {"bias": {"expressible": True, "why": ""}}},
+    }
+    (tmp_path / PROGRAM).write_text(json.dumps({"labels": program}))
+    assert describe_learned_rules(RunFolder(tmp_path), knowledge) == (
+        "The learned formula of 'y' is equal to the rule on all 4 worlds.",
+        "Of 3 learned formulas of 'z', 1 are equal to the rule.",
+        "The bias of the learner does not express the rule of 'z': no such word.",
+    )

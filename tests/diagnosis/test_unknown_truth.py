@@ -1,0 +1,67 @@
+"""Where the truth of a concept is not known, or a concept has one value, nothing is made up about it."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis.attribution import attribute
+from assay.diagnosis.interventions.intervenable import BottleneckModel
+from assay.diagnosis.interventions.label_heads import rule_head
+from assay.diagnosis.interventions.manipulation import toggle_concepts
+from assay.diagnosis.interventions.policies import ValidationRanking
+from assay.diagnosis.interventions.sources import answers_from, draw_expert_answers, even_confusion
+from assay.diagnosis.interventions.units import Units
+from assay.logic.knowledge import Knowledge
+
+SPACE = ConceptSpace((Concept("a", (False, True)), Concept("one", ("only",)), Concept("n", (0, 1, 2))))
+RULE = Knowledge.of(SPACE, {"y": "a", "z": "n == 2"})
+TRUTH = np.array([[1, 0, 2], [-1, 0, 0], [0, 0, -1], [1, 0, 1]])
+
+
+def model(*codes):
+    columns = np.array(codes).T
+    spread = [0.8 * np.eye(size)[column] + 0.2 / size for column, size in zip(columns, SPACE.sizes, strict=True)]
+    return BottleneckModel("toy", spread, rule_head(RULE))
+
+
+def test_experts_say_nothing_of_what_is_not_known():
+    confusions = [even_confusion(size, 0.0) for size in SPACE.sizes]
+    said = draw_expert_answers(TRUTH, confusions, 3, "test")
+    assert said[:, 0].tolist() == [0, -1, 1, 0] and said[:, 1].tolist() == [0] * 4 and said[2, 2] == -1
+    assert all(
+        code != true and 0 <= code < 3 for code, true in zip(said[[0, 1, 3], 2], TRUTH[[0, 1, 3], 2], strict=True)
+    )
+    data = SimpleNamespace(knowledge=RULE, concepts=TRUTH, name="test")
+    answers = answers_from("expert:1", data, None)
+    gaps = [np.isnan(p).all(axis=1).tolist() for p in answers]
+    assert gaps == [[False, True, False, False], [False] * 4, [False, False, True, False]]
+    assert [np.nan_to_num(p).argmax(axis=1)[[0, 3]].tolist() for p in answers] == [[1, 1], [0, 0], [2, 1]]
+
+
+@pytest.mark.parametrize("accuracy", [0.0, 0.3, 1.0])
+def test_a_concept_of_one_value_cannot_be_mistaken_or_changed(accuracy):
+    assert even_confusion(1, accuracy).tolist() == [[1.0]]
+    assert even_confusion(2, accuracy).tolist() == [[accuracy, 1 - accuracy], [1 - accuracy, accuracy]]
+    other = toggle_concepts(TRUTH[[0, 3]], SPACE.sizes, 5)
+    assert other[:, 0].tolist() == [0, 0] and other[:, 1].tolist() == [-1, -1]
+    assert (other[:, 2] != TRUTH[[0, 3], 2]).all() and (other[:, 2] >= 0).all()
+
+
+def test_units_are_ranked_by_the_answers_that_there_are():
+    """n is misread in the first example and known in it; a is misread in the last two, and known in neither."""
+    made = model([1, 0, 0], [0, 0, 2], [1, 0, 1], [1, 0, 1])
+    truth = np.array([[1, 0, 2], [0, 0, 2], [-1, 0, 1], [-1, 0, 1]])
+    labels = np.array([[1, 1], [0, 1], [0, 0], [0, 0]])
+    ranking = ValidationRanking(made, truth, labels)
+    told = [ranking._quality({place: codes}) for place, codes in
+            ((0, np.where(truth[:, [0]] < 0, np.nan, np.eye(2)[truth[:, 0]])), (2, np.eye(3)[truth[:, 2]]))]  # fmt: skip
+    assert told[1] > told[0] and ranking.order(Units.of(SPACE)) == (2, 0, 1)
+
+
+def test_a_concept_that_is_not_known_is_not_misread():
+    made = model([0, 0, 2], [1, 0, 0], [0, 0, 1], [1, 0, 2])
+    found = attribute(made, RULE, TRUTH, np.array([[1, 1], [0, 0], [0, 1], [1, 0]]))
+    assert [(one.concept, one.misread, one.mends) for one in found.concepts] == [("a", 1, 1), ("n", 1, 1)]
+    assert found.whole.wrong == 4  # two of them where nothing is known that could mend them
