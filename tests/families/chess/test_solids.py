@@ -86,6 +86,17 @@ def test_a_horse_has_eyes_ears_and_a_mouth():
     require_matter(ears, [(0.02, b * 0.075, 0.86) for b in BOTH], [(0.02, 0, 0.86), (0.02, 0.13, 0.86)])
 
 
+def test_a_horse_is_thinner_towards_its_outline_on_both_sides():
+    # at its middle height the back of the neck is 0.28 behind the middle, scaled to 0.97, 0.90 and 0.76 on the way out
+    backs = {0.05: 0.9833, 0.12: 0.935, 0.17: 0.844, 0.19: 0.788}
+    require_matter(
+        pieces._rounded_horse(),
+        [(-0.03 - 0.28 * share + 0.012, side * y, 0.5) for y, share in backs.items() for side in BOTH],
+        [(-0.03 - 0.28 * share - 0.012, side * y, 0.5) for y, share in backs.items() for side in BOTH]
+        + [(-0.03, side * 0.21, 0.5) for side in BOTH],
+    )
+
+
 def test_a_chair_has_four_legs_two_posts_and_three_rails(monkeypatch):
     bare_solids(monkeypatch, room)
     require_matter(

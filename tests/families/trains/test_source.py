@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from assay.errors import KnowledgeError
-from assay.families.trains.changes import change_train
+from assay.families.trains.changes import change_train, nearest_car
 from assay.families.trains.rules import LAWS, MICHALSKI, RULES, each, laws_of
 from assay.families.trains.source import (
     ATTRIBUTES,
     VALUES,
+    CarKinds,
     TrainDistribution,
     TrainSource,
     cars_of,
@@ -245,3 +246,21 @@ def test_several_cars_change_one_after_the_other():
     two = cars_of(change_train(kinds, np.array([*train(SHORT_CAR), GONE]), {1: blue}, 1).ravel())
     assert two[1] == {**two[0], "colour": "blue"}
     assert change_train(kinds, np.array([*train(LONG_CAR), GONE]), {0: gone}, 0)[0].tolist() == GONE
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found"),
+    [({0: 1}, 1), ({0: 1, 1: 1}, 1), ({0: 1, 2: 1}, 3), ({5: 1}, 2), ({0: 0}, 0), ({1: 0}, 2), ({0: 2}, None), ({0: 0, 1: 0}, None)],
+)  # fmt: skip
+def test_the_first_of_the_cars_most_alike_is_taken_of_those_with_all_that_is_wanted(wanted, found):
+    rows = [[0, 1, 0, 0, 0, 0, 0], [1, 1, 0, 0, 0, 0, 0], [1, 0, 0, 0, 0, 1, 0], [1, 1, 1, 1, 0, 0, 0]]
+    kinds = CarKinds(np.array(rows), (Fraction(1, 4),) * 4)
+    nearest = nearest_car(kinds, np.zeros(7, dtype=np.int64), wanted)
+    assert (nearest is None) if found is None else nearest.tolist() == rows[found]
+
+
+def test_a_car_of_the_last_of_all_values_is_there():
+    last = tuple(values[-1] for values in VALUES.values())
+    assert cars_of(train(last, SHORT_CAR, last).ravel()) == [
+        dict(zip(ATTRIBUTES, car, strict=True)) for car in (last, SHORT_CAR, last)
+    ]
