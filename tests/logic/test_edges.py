@@ -199,6 +199,14 @@ def test_a_diagram_of_three_concepts_by_hand():
     assert ranking.worlds(np.array([], dtype=int)).shape == (0, 3)
 
 
+def test_no_examples_have_no_probabilities_and_no_worlds():
+    made = compile_diagram([parse("a + b")], digits(["a", "b"], range(3)))
+    none = [np.zeros((0, 3))] * 2
+    assert made.probabilities(none).shape == (0, 5) and made.outcome_of(np.zeros((0, 2), dtype=int)).shape == (0,)
+    codes, logs = made.most_probable(none, np.ones(5, dtype=bool))
+    assert codes.shape == (0, 2) and logs.shape == (0,)
+
+
 def test_logarithms_of_nothing_are_finite():
     found = log_probabilities(np.array([0.0, 1.0, 0.5]))
     assert found.tolist() == pytest.approx([-1e9, 0.0, math.log(0.5)])
@@ -380,6 +388,19 @@ def test_a_rule_that_always_holds_has_one_variant_and_none_nearby():
     assert [region.name for region in found.variants] == ["always"] and found.types == ()
     assert found.in_types(space.all_codes()).shape == (4, 0) and set(found.tags(space.all_codes())) == {"always"}
     assert not found.near(space.all_codes()).any()
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"), [("True", True), ("False", False), ("count() == 0", True), ("1 > 2", False)]
+)
+@pytest.mark.parametrize("within", ["True", "a or b", "a and not a"])
+def test_a_rule_that_names_no_concept_always_or_never_holds(text, holds, within):
+    space = bits(["a", "b"])
+    codes, found = space.all_codes(), boundary_of(parse(text), space, parse(within))
+    assert found.explicit and [region.name for region in found.variants] == ["always"] * holds and found.types == ()
+    assert found.tags(codes) == ["always" if holds else "far"] * 4 and not found.near(codes).any()
+    known = profiles_of(parse(text), space, parse(within))
+    assert known.rows.shape == (1, 0) and known.holds.tolist() == [holds] and known.moves == known.features == ()
 
 
 def test_a_rule_may_hold_in_so_many_ways_and_tell_so_many_things_apart(monkeypatch):

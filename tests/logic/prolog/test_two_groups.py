@@ -281,3 +281,42 @@ def test_objects_that_are_nothing_but_a_zero_are_there():
     assert label(program, Worlds(space, every), head="p").tolist() == expected
     assert evaluate(unfold(program, "p", space), space, every).tolist() == expected
     assert evaluate(formula_of(program, space, "p"), space, every).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("p(W) :- has_dog(W, D), hue(D, H), has_box(W, B), box_hue(B, H), n(W, N), N > 3.",
+         "any(any(a.hue == b.hue and n > 3 for b in boxes) for a in dogs)"),
+        ("p(W) :- has_box(W, B), \\+ size(B, 2).", "any(a.size != 2 for a in boxes)"),
+        ("p(W) :- n(W, N), has_dog(W, D), age(D, N).", "any(n == a.age for a in dogs)"),
+        ("p(W) :- n(W, 5) ; has_box(W, B), size(B, 1).", "n == 5 or any(a.size == 1 for a in boxes)"),
+        ("p(W) :- forall(has_box(W, B), box_hue(B, red)).", "not any(a.hue != 'red' for a in boxes)"),
+        ("p(W) :- aggregate_all(count, (has_dog(W, D), age(D, 1)), K), n(W, N), K < N - 2.",
+         "count(a.age == 1 for a in dogs) < n - 2"),
+        ("p(W) :- before(A, B), hue(A, grey).", "any(a.hue == 'grey' for a, b in pairs(dogs))"),
+        ("p(W) :- has_dog(W, D), dog_num(D, 2), age(D, A), A + 1 =:= 4.", "any(a.number == 2 and a.age + 1 == 4 for a in dogs)"),
+        ("p(W) :- has_box(W, A), has_box(W, B), A \\= B, size(A, S), size(B, S).",
+         "any(any(a.number != b.number and a.size == b.size for b in boxes) for a in boxes)"),
+    ],
+)  # fmt: skip
+def test_programs_about_two_groups_come_back_as_these_formulas(text, formula):
+    found = formula_of(text, SPACE, "p")
+    assert str(found) == formula
+    expected = label(text, Worlds(SPACE, CODES), head="p")
+    assert 0 < expected.sum() < len(CODES) and np.array_equal(evaluate(found, SPACE, CODES), expected)
+
+
+@pytest.mark.parametrize(
+    ("text", "formula"),
+    [
+        ("p(W) :- n(W, N), has_dog(W, D), age(D, N).", "n == dog2.age or (dog1.age != 'absent' and n == dog1.age)"),
+        ("p(W) :- before(A, B), size(B, 1).", "box2.size != 'absent' and box2.size == 1"),
+        ("p(W) :- tail(D, T), T = false.", "dog2.tail == False"), ("p(W) :- \\+ has_box(W, box2).", "box2.size == 'absent'"),
+        ("p(W) :- dog_num(D, 1), hue(D, blue).", "dog1.age != 'absent' and dog1.hue == 'blue'"),
+    ],
+)  # fmt: skip
+def test_paths_name_who_must_be_there(text, formula):
+    assert unfold(read_program(text), "p", SPACE) == parse(formula)
+    expected = label(text, Worlds(SPACE, CODES), head="p")
+    assert np.array_equal(evaluate(parse(formula), SPACE, CODES), expected) and 0 < expected.sum() < len(CODES)
