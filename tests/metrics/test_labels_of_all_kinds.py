@@ -89,3 +89,20 @@ def test_bounds_are_the_worst_rule_and_all_of_them_apart(names, seed):
     whole = rough.contradiction_rate()
     sane = rough.sane_f1(codes[:40])
     assert (sane.low, sane.high) == (0.0, pytest.approx(min(rough.set_f1(codes[:40]), 1 - whole.low)))
+
+
+@pytest.mark.parametrize("name", ["concept_f1", "rsbench_concept_f1", "concept_mean_f1"])
+def test_the_interval_is_of_concepts_of_which_something_is_known(name):
+    rng = rng_for(0, "known")
+    truth = rng.integers(0, [2, 3, 3], (40, 3))
+    said = np.where(rng.random((40, 3)) < 0.7, truth, 0)
+    labels = np.zeros((40, 1), dtype=int)
+    knowledge = Knowledge.of(SPACE, {"y": "a"})
+    unknown, silent = truth.copy(), said.copy()
+    unknown[:, 0], silent[:, 0] = -1, -1
+    held = Evidence(knowledge, "test", labels, unknown, labels, said, (None,), (None,) * 3)
+    other = Evidence(knowledge, "test", labels, truth, labels, silent, (None,), (None,) * 3)
+    assert METRICS[name].interval(held) == pytest.approx(METRICS[name].interval(other))
+    assert METRICS[name](held) == pytest.approx(METRICS[name](other))
+    nothing = replace(held, concepts=np.full_like(truth, -1))
+    assert math.isnan(METRICS[name](nothing)) and all(map(math.isnan, METRICS[name].interval(nothing)))
