@@ -9,6 +9,7 @@ from assay.concepts import Concept, ConceptSpace, bits
 from assay.errors import DataError
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
+from assay.viewer import datasets
 from assay.viewer.datasets import (
     audit_now,
     dataset_page,
@@ -101,3 +102,22 @@ def test_names_that_people_use(state, folder, tmp_path):
     assert both == {"good": "good", "poor": "cbm", "twin": "twin"}
     shutil.copytree(folder / "data" / "pixels", tmp_path / "again")
     assert State.open([folder / "data", tmp_path / "again"]).shelf.title("again") == "again"
+
+
+def test_a_row_breaks_a_constraint_only_where_no_values_of_the_other_concepts_keep_all(monkeypatch):
+    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("u", (0, 1, 2)), Concept("b", (0, 1)), Concept("v", (0, 1))))
+    limits = (
+        Constraint("more", parse("u > a")),  # a = 2 leaves no value for u
+        Constraint("one", parse("v == 1")),
+        Constraint("apart", parse("not (a == 1 and b == 1)")),
+    )
+    knowledge = Knowledge.of(space, {"y": "a > b"}, limits)
+    table = rule_table(knowledge)
+    assert table["concepts"] == [0, 2] and table["rows"] == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
+    assert table["possible"] == [True, True, True, False, False, False]
+    free = rule_table(Knowledge.of(space, {"y": "a > b"}))
+    assert free["possible"] == [True] * 6 and free["labels"] == table["labels"]
+    monkeypatch.setattr(datasets, "MOST_WORLDS", 36)
+    assert rule_table(knowledge)["possible"] == table["possible"]  # 6 rows of 6 ways each
+    monkeypatch.setattr(datasets, "MOST_WORLDS", 35)
+    assert rule_table(knowledge)["possible"] == [True] * 6

@@ -513,3 +513,15 @@ def test_what_cannot_be_is_written_as_the_reason_in_letters_as_they_are(tmp_path
     bundle._write_or_why(tmp_path / "what.json", lambda: {"é": [1, None]})
     assert json.loads((tmp_path / "why.json").read_text("utf-8")) == {"error": "no é here"}
     assert json.loads((tmp_path / "what.json").read_text("utf-8")) == {"é": [1, None]}
+
+
+def test_of_more_than_twenty_runs_the_first_twenty_that_have_answers_are_compared(monkeypatch):
+    written = []
+    monkeypatch.setattr(bundle, "_write", lambda path, data: written.append((path.name, data)))
+    monkeypatch.setattr(bundle, "compare_runs", lambda state, key, split, keys: keys)
+    held = {f"r{n}": run(f"r{n}", **({} if n in (0, 5) else {"test": "x"})) for n in range(24)}
+    bundle._write_comparisons(None, ServedDataset("d", dataset(), held), "test", Path("out"))
+    able = [n for n in range(24) if n not in (0, 5)][:20]
+    assert len(written) == 190 + 1 and written[-1][1] == [f"r{n}" for n in able]
+    assert written[-1][0] == f"compare-{'-'.join(map(str, able))}.json"
+    assert written[0] == ("compare-1-2.json", ["r1", "r2"]) and written[189] == ("compare-20-21.json", ["r20", "r21"])
