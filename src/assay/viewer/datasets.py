@@ -3,6 +3,7 @@ an audit found, and which reasoning shortcuts its labels allow.
 """
 
 import json
+import math
 from collections.abc import Callable
 from itertools import product
 from typing import Any
@@ -112,13 +113,13 @@ def _can_be(knowledge: Knowledge, codes: Codes, places: list[int]) -> list[bool]
     space = knowledge.space
     bound = set(names_in(ground_formula(knowledge.possible, space)))
     others = [place for place, name in enumerate(space.names) if name in bound and place not in places]
-    ways = int(np.prod([space.sizes[place] for place in others], dtype=object))
+    ways = math.prod(space.sizes[place] for place in others)
     if len(codes) * ways > MOST_WORLDS:
         return [True] * len(codes)
     tried = np.repeat(codes, ways, axis=0)
     every = list(product(*(range(space.sizes[place]) for place in others)))
     tried[:, others] = np.tile(np.array(every, dtype=np.int64), (len(codes), 1))
-    return [bool(kept) for kept in knowledge.can_be(tried).reshape(len(codes), ways).any(axis=1)]
+    return [bool(kept.any()) for kept in knowledge.can_be(tried).reshape(len(codes), ways)]
 
 
 def small_diagram(knowledge: Knowledge) -> dict[str, Any] | None:
