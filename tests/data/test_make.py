@@ -10,13 +10,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.make import default_workers, make
 from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import ShardWriter
+from assay.data.shard import ShardWriter, file_names
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 
@@ -251,6 +252,18 @@ def test_progress_tells_what_was_there_and_then_each_shard(tmp_path: Path, monke
     seen.clear()
     make(wanted, tmp_path / "data", progress=seen.append)
     assert seen == [15]
+
+
+def test_file_names_go_on_from_shard_to_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Recipe, "shard_rows", 3)
+    sizes = {"train": 7, "valid": 0, "test": 0, "hard": 0, "ood": 0, "pairs": 0}
+    make(recipe_from("mnlogic", Settings({"k": 3, "splits": sizes})), tmp_path / "data")
+    names = [
+        name
+        for shard in sorted((tmp_path / "data" / "train").glob("*.parquet"))
+        for name in pq.read_table(shard)["image"].combine_chunks().field("path").to_pylist()
+    ]
+    assert names == file_names("train", np.arange(7)) and len(set(names)) == 7
 
 
 def test_labels_are_counted_over_all_shards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

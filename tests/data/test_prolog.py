@@ -3,16 +3,17 @@
 import re
 import shutil
 import subprocess
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from assay.concepts import digits
+from assay.concepts import Concept, ConceptSpace, digits
 from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.data.exports import export
 from assay.data.make import make
-from assay.data.prolog import rules_of
+from assay.data.prolog import rules_of, write_prolog
 from assay.data.recipe import Recipe
 from assay.logic.knowledge import Knowledge
 from assay.logic.prolog import formula_of, oracle
@@ -65,6 +66,19 @@ def test_popper_s_language_reads_back(exported):
     learned = f"y(A) :- {has}(A,B), {thing.name}_{thing.values[0]}(B)."
     found = formula_of(definitions_text(Bias(vocabulary.space)) + learned, vocabulary, "y")
     assert str(found) == f"any(a.{thing.attribute} == '{thing.values[0]}' for a in {thing.group})"
+
+
+def test_values_may_have_letters_of_any_alphabet(tmp_path):
+    knowledge = Knowledge.of(ConceptSpace((Concept("colour", ("blå", "größer", "红")),)), {"y": "colour == 'blå'"})
+    codes = np.array([[0], [2], [1]])
+    data = SimpleNamespace(concepts=codes, labels=knowledge.labels_of(codes), given_labels=knowledge.labels_of(codes))
+    split = type("Split", (SimpleNamespace,), {"__len__": lambda self: 3, "with_known_concepts": lambda self, _: self})
+    dataset = SimpleNamespace(knowledge=knowledge, symbols=lambda name: split(**vars(data)))
+    assert write_prolog(dataset, ["test"], tmp_path) == {"test": 3}
+    assert (tmp_path / "test" / "facts.pl").read_text(encoding="utf-8").splitlines() == [
+        "colour(w0,'blå').", "colour(w1,'红').", "colour(w2,'größer').",
+    ]  # fmt: skip
+    assert "blå" in (tmp_path / "rules.pl").read_text(encoding="utf-8")
 
 
 def test_a_label_that_is_a_program_is_written_as_it_is():

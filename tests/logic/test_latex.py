@@ -19,6 +19,8 @@ from tests.logic.formulas import CASES, case
         ("implies(a, b) and iff(a, b)",
          r"\left(\mathit{a} \Rightarrow \mathit{b}\right) \land \left(\mathit{a} \Leftrightarrow \mathit{b}\right)"),
         ("xor(a, b, c)", r"\mathit{a} \oplus \mathit{b} \oplus \mathit{c}"),
+        ("count(a or b, a + 1 == 2)", r"\mathrm{count}\left(\mathit{a} \lor \mathit{b}, \mathit{a} + 1 = 2\right)"),
+        ("all_different(a + b, -c)", r"\mathrm{alldifferent}\left(\mathit{a} + \mathit{b}, -\mathit{c}\right)"),
         ("xor(a)", r"\mathrm{xor}\left(\mathit{a}\right)"),
         ("a - 3 - b * -2", r"\mathit{a} - 3 - \mathit{b} \cdot -2"),
         ("(a + b) * c >= -1", r"\left(\mathit{a} + \mathit{b}\right) \cdot \mathit{c} \geq -1"),

@@ -85,3 +85,14 @@ def test_labels_give_way_until_their_name_is_free():
         "label_member": "label_member", "member": "label_label_member", "Violates": "label_violates",
         "violates": "label_label_violates", "reverse": "label_reverse", "a": "label_a", "maplist": "label_maplist",
     }  # fmt: skip
+
+
+def test_an_attribute_called_as_its_kind_of_object_is_a_value():
+    space = ConceptSpace(
+        (Concept("digit1.digit", (3, 4)), Concept("digit2.digit", (3, 4)), Concept("digit", ("x", "y"))),
+        (Slot("digit1", "digits", ("digit",)), Slot("digit2", "digits", ("digit",))),
+    )
+    assert facts_text(Vocabulary(space), np.array([[0, 1, 1]]), first=5).splitlines() == [
+        "has_digit(w5,w5_digit1).", "has_digit(w5,w5_digit2).", "digit_num(w5_digit1,1).", "digit_num(w5_digit2,2).",
+        "before(w5_digit1,w5_digit2).", "digit(w5_digit1,3).", "digit(w5_digit2,4).", "concept_digit(w5,y).",
+    ]  # fmt: skip

@@ -13,9 +13,14 @@ from assay.logic.prolog.goal_writer import GoalWriter
 from assay.logic.prolog.program import BUILT_IN, library
 from assay.logic.prolog.reader import Clause
 from assay.logic.prolog.terms import Term, Variable, join_terms
-from assay.logic.prolog.vocabulary import WORLD, Vocabulary, plain_name, value_text
+from assay.logic.prolog.vocabulary import WORLD, Vocabulary, What, plain_name, value_text
 
 VIOLATES = "violates"
+ROLES: Mapping[What, tuple[str, str]] = {
+    "has": ("world", "object"), "number": ("object", "value"), "before": ("object", "object"),
+    "attribute": ("object", "value"), "concept": ("world", "value"),
+}  # fmt: skip
+"""What the arguments of a fact are. Their types do not tell: an attribute may be called as a kind of object is."""
 
 
 def facts_text(vocabulary: Vocabulary, codes: Codes, first: int = 0) -> str:
@@ -25,17 +30,15 @@ def facts_text(vocabulary: Vocabulary, codes: Codes, first: int = 0) -> str:
         world = f"{WORLD}{number}"
         for place, relation in enumerate(vocabulary.relations):
             for row in rows[place]:
-                cells = [_cell(cell, kind, world, vocabulary) for cell, kind in zip(row, relation.types, strict=True)]
+                cells = [_cell(cell, role, world) for cell, role in zip(row, ROLES[relation.what], strict=True)]
                 tables[place].append(f"{relation.name}({','.join(cells)}).")
     return "".join("\n".join(lines) + "\n" for lines in tables if lines)
 
 
-def _cell(cell: Term, kind: str, world: str, vocabulary: Vocabulary) -> str:
-    if kind == "world":
-        return world
-    if kind in vocabulary.kinds.values():
-        return f"{world}_{cell}"
-    return value_text(cell)
+def _cell(cell: Term, role: str, world: str) -> str:
+    if role == "value":
+        return value_text(cell)
+    return world if role == "world" else f"{world}_{cell}"
 
 
 def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
