@@ -1,5 +1,6 @@
 """Where the truth of a concept is not known, or a concept has one value, nothing is made up about it."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +14,11 @@ from assay.diagnosis.interventions.manipulation import toggle_concepts
 from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.sources import answers_from, draw_expert_answers, even_confusion
 from assay.diagnosis.interventions.units import Units
-from assay.logic.knowledge import Knowledge
+from assay.diagnosis.violations import violations_of
+from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.parse import parse
+from assay.metrics.evidence import Evidence
+from assay.metrics.random_guesser import Between
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("one", ("only",)), Concept("n", (0, 1, 2))))
 RULE = Knowledge.of(SPACE, {"y": "a", "z": "n == 2"})
@@ -65,3 +70,16 @@ def test_a_concept_that_is_not_known_is_not_misread():
     found = attribute(made, RULE, TRUTH, np.array([[1, 1], [0, 0], [0, 1], [1, 0]]))
     assert [(one.concept, one.misread, one.mends) for one in found.concepts] == [("a", 1, 1), ("n", 1, 1)]
     assert found.whole.wrong == 4  # two of them where nothing is known that could mend them
+
+
+def test_whole_matches_are_counted_where_all_truth_is_known():
+    space = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2))))
+    knowledge = Knowledge.of(space, {"y": "a"}, [Constraint("no_a_at_two", parse("not (a and n == 2)"))])
+    truth = np.array([[1, 0], [0, 2], [1, -1], [-1, 1], [0, 1]])
+    said = np.array([[1, 0], [1, 2], [1, 1], [0, 1], [0, 1]])
+    evidence = Evidence(knowledge, "test", said[:, :1], truth, said[:, :1], said, (None,), (None, None))
+    found = violations_of(evidence)
+    assert found.model.exact_match == pytest.approx(2 / 3) and found.model.contradiction_rate == Between(0.2, 0.2)
+    assert found.guesser.exact_match == pytest.approx(1 / 6)  # one world of six, whichever is true
+    blind = violations_of(replace(evidence, concepts=np.full_like(truth, -1)))
+    assert np.isnan([blind.model.exact_match, blind.guesser.exact_match]).all()

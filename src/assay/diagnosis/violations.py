@@ -137,10 +137,10 @@ def _tag(tag: str, rules: Sequence[RuleViolations], flags: Array, evidence: Evid
 
 
 def _model(evidence: Evidence, flags: Array) -> ConsistencySummary:
-    exact = (evidence.concepts == evidence.predicted_concepts).all(axis=1).mean()
+    exact = np.where(evidence.known.all(axis=1), (evidence.concepts == evidence.predicted_concepts).all(axis=1), np.nan)
     sane, rate = (mean(sane_things_f1(evidence)), float(flags.any(axis=1).mean()))
     return ConsistencySummary(
-        float(exact),
+        mean(exact),
         mean(things_f1(evidence)),
         Between(sane, sane),
         Between(rate, rate),
@@ -149,11 +149,9 @@ def _model(evidence: Evidence, flags: Array) -> ConsistencySummary:
 
 
 def _guesser(evidence: Evidence) -> ConsistencySummary:
-    guesser, truth = uniform_guesser(evidence.knowledge), evidence.concepts
-    return ConsistencySummary(
-        guesser.exact_match(truth),
-        guesser.set_f1(truth),
-        guesser.sane_f1(truth),
-        guesser.contradiction_rate(),
-        guesser.mean_violations,
-    )
+    """Return the guesser's numbers; those that ask for the truth, on the examples of which all is known."""
+    guesser, truth = uniform_guesser(evidence.knowledge), evidence.concepts[evidence.known.all(axis=1)]
+    rate, count = guesser.contradiction_rate(), guesser.mean_violations
+    if not len(truth):
+        return ConsistencySummary(math.nan, math.nan, Between(math.nan, math.nan), rate, count)
+    return ConsistencySummary(guesser.exact_match(truth), guesser.set_f1(truth), guesser.sane_f1(truth), rate, count)
