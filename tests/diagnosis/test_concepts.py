@@ -287,3 +287,12 @@ def test_values_misread_together_are_judged_without_those_that_are_read_right() 
     counts[np.arange(5), np.arange(5) + 5] = 4
     assert misread_values(counts, LEVEL / 2) == [] and counts[5:].sum(axis=1).tolist() == [30] * 5
     assert judged(counts.tolist()).state == "collapsed"
+
+
+def test_a_value_is_misread_by_comparison_with_the_answer_taken_for_it_alone():
+    """Of 40 examples, 14 are said as the second value and one as itself; the rest is spread over five others."""
+    table = np.eye(7, dtype=np.int64) * 40
+    table[0] = [1, 14, 5, 5, 5, 5, 5]
+    assert misread_values(table, 0.05) == [0]
+    table[0] = [7, 9, 5, 5, 5, 5, 4]
+    assert misread_values(table, 0.05) == []

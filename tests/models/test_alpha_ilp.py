@@ -37,7 +37,7 @@ from assay.models.alpha_ilp.modes import Mode, Modes
 from assay.models.alpha_ilp.soft_reasoning import GroundBodies, Rules, clause_values, program_value
 from assay.models.alpha_ilp.valuation import GroundAtoms
 from assay.models.symbolic.examples import Examples, LabelExamples
-from assay.models.symbolic.formulas import LearnedFormulas
+from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
 from assay.models.symbolic.perception import one_hot
 from assay.predictions import Answer, Predictions
@@ -510,6 +510,14 @@ def test_a_label_is_answered_softly():
     np.testing.assert_allclose(model._softly(truth, concepts), [[0.75, 0.25], [0.0, 1.0]])
     wanted = np.array([[0.5, 0.25 + MARGIN], [0, MARGIN]])
     np.testing.assert_allclose(model._softly(number, concepts), wanted / wanted.sum(axis=1, keepdims=True))
+
+
+@pytest.mark.parametrize(("answers", "first"), [("program", [[0.0, 1.0]]), ("soft", [[0.7, 0.3]])])
+def test_labels_are_answered_by_the_program_or_by_the_weights(answers, first, monkeypatch):
+    monkeypatch.setattr(FormulaModel, "label_probabilities", lambda self, concepts: [np.array([[0.0, 1.0]])])
+    model = AlphaIlp(Knowledge.of(bits(["a"]), {"y": "a"}), None, Settings({"answers": answers}))
+    monkeypatch.setattr(model, "_softly", lambda label, concepts: np.array([[0.7, 0.3]]))
+    assert [p.tolist() for p in model.label_probabilities([np.zeros((1, 2))])] == [first]
 
 
 def test_values_are_computed_a_few_rows_at_a_time(monkeypatch):
