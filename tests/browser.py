@@ -1,7 +1,9 @@
-"""A headless Chromium for tests of pages."""
+"""A headless Chromium for tests of pages, and coroutines beside it."""
 
+import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,3 +22,9 @@ def started_browser() -> Iterator[Any]:
         chromium = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield chromium
         chromium.close()
+
+
+def run_coroutine(coroutine: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a thread of its own: a browser that is started keeps a loop running in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, coroutine).result()

@@ -1,6 +1,5 @@
 """Every answer of the viewer about canned runs, and the files of its bundle."""
 
-import asyncio
 import json
 import re
 import time
@@ -25,6 +24,7 @@ from assay.viewer.pairs import KINDS
 from assay.viewer.pictures import film, nearness
 from assay.viewer.query import OUTCOMES, Query
 from assay.viewer.state import State
+from tests.browser import run_coroutine
 from tests.canned import Models, answers, bits, run_of, sums
 from tests.pins import Cases, digest, digests, plain, without
 
@@ -63,7 +63,7 @@ def request(app: Any, address: str, body: Any = None, method: str = "") -> tuple
     async def send(message: dict[str, Any]) -> None:
         sent_back.append(message)
 
-    asyncio.run(app(scope, receive, send))
+    run_coroutine(app(scope, receive, send))
     start = next(one for one in sent_back if one["type"] == "http.response.start")
     kept = {key.decode(): value.decode() for key, value in start["headers"]}
     return start["status"], kept, b"".join(one.get("body", b"") for one in sent_back)

@@ -1,6 +1,5 @@
 """What the page is told of datasets and runs, whole; responses of the application; bundles, shelves and searches in parts."""
 
-import asyncio
 import json
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +21,7 @@ from assay.viewer.app import create_app
 from assay.viewer.folders import ServedDataset, ServedRun, Shelf
 from assay.viewer.state import State
 from assay.worlds.world import LUCK, World
+from tests.browser import run_coroutine
 from tests.viewer.test_edges import request
 
 # datasets
@@ -207,7 +207,7 @@ def guarded(asked, token="token"):
     async def answer(given):
         return Response("inside", 200)
 
-    return asyncio.run(app_module._guarded(Access(token), asked, answer))
+    return run_coroutine(app_module._guarded(Access(token), asked, answer))
 
 
 def test_who_has_the_token_is_let_in_and_every_response_is_guarded():
