@@ -166,10 +166,12 @@ def test_columns_become_a_data_frame():
 def test_a_program_is_killed_when_we_are():
     text = (
         "import sys, time\nfrom assay.processes import start_program\n"
-        "with start_program(['sh', '-c', 'sleep 60 & echo $!; wait']) as program:\n    time.sleep(60)\n"
+        "with start_program(['sh', '-c', 'sleep 60 & echo $!; wait']):\n    print('watched', flush=True)\n    time.sleep(60)\n"
     )
     with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, start_new_session=True) as parent:
-        group = os.getpgid(int(parent.stdout.readline()))
+        said = {parent.stdout.readline().strip() for _ in range(2)}  # in either order
+        (number,) = said - {b"watched"}
+        group = os.getpgid(int(number))
         parent.kill()
         assert parent.wait() == -signal.SIGKILL
         try:  # the end of the file, which the program and what it started would hold open
