@@ -128,7 +128,7 @@ def few_shot(seeds: range) -> str:
 
 def attribution() -> str:
     """Return whose fault errors are on the ten rules, with a detector that overlooks things and knows 17 classes."""
-    from assay.diagnosis.attribution import HEAD, attribute
+    from assay.diagnosis.attribution import HEAD, attribute, evidence_of
     from assay.diagnosis.interventions.intervenable import BottleneckModel
 
     task = TASKS["cocologic"]()
@@ -145,7 +145,7 @@ def attribution() -> str:
             model.learn(Examples(task.knowledge, codes, one_hot(codes, task.space), labels))
             head: Callable[..., list[Array]] = model.labels_from_concepts
             held = BottleneckModel(name, one_hot(seen[len(test)], task.space), head)
-            found = attribute(held, task.knowledge, test, task.knowledge.labels_of(test))
+            found = attribute(held, evidence_of(held, task.knowledge, test, task.knowledge.labels_of(test)))
             lines.append(f"| {name}, {source} | {' | '.join(found.rows()[-1][1:])} |")
     return "\n".join(lines)
 

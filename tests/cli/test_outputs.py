@@ -81,33 +81,14 @@ def counted(low, high, readings=None, worlds=1234):
     return SimpleNamespace(**facts, family="shared", method="exact", seconds=0.456)
 
 
-def test_a_count_is_printed_with_what_to_supervise_next(capsys):
-    readings = SimpleNamespace(
-        identifiability=lambda: [(SimpleNamespace(text="a = 0"), 0.25), (SimpleNamespace(text="a = 1"), 1.0)],
-        closest=lambda: [1, 2],
-        text=lambda reading: f"reading {reading}",
-        plan=lambda: [SimpleNamespace(supervised="a = 0", left=1200), SimpleNamespace(supervised="b", left=1)],
-    )
-    count._print(counted(1500, 1500, readings))
-    assert lines(capsys.readouterr().out) == [
-        "1,499 reasoning shortcuts: 1,500 readings keep every label, the right one included "
-        "(shared, 1,234 worlds; exact, 0.46 s)",
-        "entry right in",
-        "a = 0 25 %",
-        "a = 1 100 %",
-        "shortcut: reading 1",
-        "shortcut: reading 2",
-        "supervise next: a = 0 (1,200 left), then b (1 left)",
-    ]
-    for result, words in (
-        (counted(1, 1, readings), "0 reasoning shortcuts: 1 readings keep every label"),
-        (counted(0, 9000), "0 to 8,999 reasoning shortcuts: 0 to 9,000 readings keep"),
-        (counted(7, 9, readings, None), "6 to 8 reasoning shortcuts: 7 to 9 readings keep every label, the right one "
-         "included (shared, every world;"),
-    ):  # fmt: skip
-        count._print(result)
-        (line,) = lines(capsys.readouterr().out)
-        assert line.startswith(words)
+def test_a_count_names_what_is_outside_of_the_rule_by_its_number(assay, tmp_path):
+    """`xor` of two bits keeps its labels with both upside down; 76 further bits may be read in any way."""
+    (tmp_path / "x.cnf").write_text("p cnf 78 2\n1 2 0\n-1 -2 0\n")
+    text = lines(assay("count", str(tmp_path / "x.cnf")).out)
+    assert text[0].startswith("1 reasoning shortcut: 2 readings keep every label")
+    assert text[1].startswith("76 concepts are not in the rule") and sum("50 %" in line for line in text) == 4
+    found = json.loads(assay("count", str(tmp_path / "x.cnf"), "--json").out)
+    assert found["total"] == 2 * 4**76 and found["used_high"] == 2 and len(found["unused_concepts"]) == 76
 
 
 def test_other_engines_and_clauses(monkeypatch, tmp_path):
@@ -134,7 +115,7 @@ def test_other_engines_and_clauses(monkeypatch, tmp_path):
 @needs_task("mnlogic")
 def test_counting_a_task(assay, tmp_path):
     said = assay("count", "mnlogic", "--set", "k=2", "--support", "full", "--write", tmp_path / "out.cnf")
-    assert said.status == 0 and lines(said.out)[0].startswith("1 reasoning shortcuts: 2 readings keep every label")
+    assert said.status == 0 and lines(said.out)[0].startswith("1 reasoning shortcut: 2 readings keep every label")
     assert lines(said.out)[-1] == f"dimacs: {tmp_path / 'out.cnf'}"
     told = json.loads(assay("count", "mnlogic", "--set", "k=2", "--supervise", "a", "--support", "full", "--json").out)
     assert (told["source"], told["support"], told["total"]) == ("mnlogic", "full", 1)

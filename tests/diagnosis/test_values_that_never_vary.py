@@ -6,11 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from assay.diagnosis import identifiability as module
 from assay.diagnosis.discovery.disentanglement import _forest, information_gap
 from assay.diagnosis.discovery.matching import ConceptValue, UnitMatch, UnitSplit, fit_matches, score_matches
-from assay.diagnosis.identifiability import _identified_groups, _ruling_out, identifiability
-from tests.diagnosis.test_identifiability import ALL, XOR
+from assay.diagnosis.identifiability import _identified_groups
 
 STILL, TOLD, KIND = ConceptValue(0, 1, "w = v"), ConceptValue(1, 1, "a"), ConceptValue(2, 2, "n = 2")
 
@@ -48,33 +46,6 @@ def test_a_group_is_identified_where_each_of_its_entries_is():
     assert _identified_groups(count) == {"a": True, "b": False, "c": False}
     assert _identified_groups(counted(None, shares=shares)[0]) == {}
     assert _identified_groups(SimpleNamespace(readings=None, total=3)) == {}
-
-
-def test_what_rules_shortcuts_out_is_a_plan_that_leaves_one_reading():
-    count, asked = counted(6, 3, 1)
-    assert _ruling_out(count, 2.5) == ("v0", "v1") and asked == [2.5]
-    assert _ruling_out(counted(6, 3, 2)[0], 1.0) == () == _ruling_out(counted(6)[0], 1.0)
-    for total in (None, 1, module.MOST_READINGS + 1):
-        count, asked = counted(total, 1)
-        assert _ruling_out(count, 1.0) == () and asked == []
-    assert _ruling_out(counted(module.MOST_READINGS, 1)[0], 1.0) == ("v0",)
-
-
-def test_of_some_worlds_one_reading_at_least_is_known(monkeypatch):
-    asked = []
-
-    def count_readings(knowledge, family, worlds, seconds):
-        asked.append((knowledge, family, worlds.tolist(), seconds))
-        return SimpleNamespace(low=4, high=7, total=None, readings=None)
-
-    monkeypatch.setattr(module, "count_readings", count_readings)
-    whole = identifiability(XOR, ALL[[3, 0, 3, 1]], seconds=2.0)
-    assert (whole.worlds, whole.counted, whole.low, whole.high) == (3, 3, 4, 7)
-    assert asked == [(XOR, "shared", [[0, 0], [0, 1], [1, 1]], 2.0)]
-    monkeypatch.setattr(module, "MOST_WORLDS", 2)
-    some = identifiability(XOR, ALL[[3, 0, 3, 1]])
-    assert (some.worlds, some.counted, some.low, some.high) == (3, 2, 1, 7) and asked[1][2] == [[0, 0], [1, 1]]
-    assert some.text == "The labels of 2 of the 3 training worlds allow from 0 to 6 reasoning shortcuts."
 
 
 def test_forests_are_small_and_drawn_from_the_seed():

@@ -10,10 +10,9 @@ import pytest
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
-from assay.mending import confounders, labels, loop, plan, round_data
+from assay.mending import confounders, labels, loop, round_data
 from assay.mending.curve import MendingCurve
 from assay.mending.holdings import Holdings
-from assay.mending.plan import ShownValue
 from assay.mending.situation import MendSettings, Situation
 from tests.mending.test_parts import mending_round, under_way
 
@@ -143,19 +142,6 @@ def test_the_first_value_is_an_annotation_like_any_other():
     assert made.is_open.tolist() == [[True, False], [True, True], [False, False]]
 
 
-def test_values_of_which_less_is_held_are_shown_first_as_far_as_there_are_some(monkeypatch):
-    truth = [[0, 1], [0, 1], [0, 1], [1, 1], [1, 0]]
-    held = [[0, -1], [0, -1], [-1, -1], [-1, -1], [-1, -1]]
-    values = [ShownValue("0", (0,), (0,)), ShownValue("1", (0,), (1,))]
-    monkeypatch.setattr(plan, "planned_values", lambda dataset: values)
-    monkeypatch.setattr(Situation, "require_labels", lambda self: None)
-    asked = []
-    monkeypatch.setattr(plan, "level_up", lambda *given: asked.append(given) or [1, 2])
-    bought = plan.planned_labels(facing(truth, truth, held, budget=7))
-    assert asked == [([2, 0], [1, 2], 7)]  # of the first value, one is still open
-    assert bought.concepts[:, 0].tolist() == [0, 0, 0, 1, 1] and (bought.concepts[:, 1] == -1).all()
-
-
 def test_nuisances_and_masks_are_told_apart():
     bare = np.full((2, 2), -1)
     both = round_data.RoundData("d", Holdings(bare), Holdings(bare, nuisances=4, masks=6), MendSettings())
@@ -176,14 +162,6 @@ def test_a_score_that_is_missing_in_any_round_is_not_drawn(monkeypatch):
     curve = MendingCurve("plan", rounds, ("sound",), "the verdict is sound")
     curve.plot()
     assert drawn == [("spent", [0, 7], {"label F1": [0.5, 0.6]}, "noisy -> sound, 7 spent by 'plan'")]
-
-
-def test_uncertainty_is_a_share_of_what_so_many_values_allow():
-    found = []
-    two, three = np.array([[0.5, 0.5], [0.9, 0.1]]), np.array([[0.5, 0.5, 0.0], [1 / 3, 1 / 3, 1 / 3]])
-    labels.uncertain_labels(SimpleNamespace(concepts=[two, three], buy=found.append))
-    sure = -(0.9 * np.log2(0.9) + 0.1 * np.log2(0.1))
-    np.testing.assert_allclose(found[0], [[1.0, np.log(2) / np.log(3)], [sure, 1.0]], atol=1e-9)
 
 
 def test_the_nearest_change_of_any_label_counts():

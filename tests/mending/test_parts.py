@@ -11,10 +11,9 @@ from assay.concepts import Concept, ConceptSpace
 from assay.data.confounding.confounder import Confounder
 from assay.errors import ConfigError, DataError
 from assay.logic.knowledge import Knowledge
-from assay.mending import confounders, labels, loop, plan, redrawing, round_data, situation
+from assay.mending import confounders, labels, loop, redrawing, round_data, situation
 from assay.mending.curve import HEAD, MendingCurve, MendingRound
 from assay.mending.holdings import Holdings
-from assay.mending.plan import ShownValue, level_up, planned_labels
 from assay.mending.situation import MendSettings, Situation
 from assay.seeds import rng_for
 
@@ -162,13 +161,6 @@ def test_the_least_sure_is_bought_as_a_share_of_the_greatest_entropy():
     )
 
 
-def test_members_dispute_where_their_average_is_less_sure_than_they_are(monkeypatch):
-    one = [np.array([[1.0, 0.0], [0.5, 0.5], [1.0, 0.0], [0.9, 0.1]]), np.full((4, 3), 1 / 3)]
-    other = [np.array([[0.0, 1.0], [0.5, 0.5], [1.0, 0.0], [0.6, 0.4]]), np.full((4, 3), 1 / 3)]
-    monkeypatch.setattr(labels, "members_of", lambda situation: [one, other])
-    assert np.argwhere(labels.disputed_labels(facing(budget=2)).concepts >= 0).tolist() == [[0, 0], [3, 0]]
-
-
 def test_distances_to_the_boundary():
     found = labels.boundary_distances(
         KNOWLEDGE,
@@ -204,46 +196,7 @@ def test_a_committee_is_trained_once(monkeypatch, tmp_path):
     assert labels.members_of(made) == Path("run") and len(trained) == 1
 
 
-# the plan
-
-
-def test_those_of_which_least_is_held_come_first():
-    assert level_up([3, 0, 1], [9, 9, 1], 5) == [1, 3, 1] and level_up([0, 0], [9, 9], 3) == [2, 1]
-    assert level_up([5, 0], [9, 2], 9) == [7, 2] and level_up([0], [0], 3) == [0]
-
-
-def test_a_value_is_searched_in_random_order(monkeypatch):
-    values = [ShownValue("a is 1", (0,), (1,)), ShownValue("2", (0, 1), (5, 2))]
-    monkeypatch.setattr(plan, "planned_values", lambda dataset: values)
-    assert values[1].shown_by(TRUE).tolist() == [[False, False], [False, True], [False, False], [False, False]]
-    bought = planned_labels(facing(budget=3))
-    kept = np.argwhere(bought.concepts >= 0).tolist()
-    assert len(kept) == 3 and bought.searched >= 3
-    shown = [(place, int(bought.concepts[row, place])) for row, place in kept]
-    assert sorted(shown) == [(0, 1), (0, 1), (1, 2)]  # as many of each as can be, the first first
-    held = Holdings(np.array([[1, -1], [1, -1], [-1, -1], [-1, -1]]))
-    assert np.argwhere((planned_labels(facing(held, budget=2)).concepts >= 0) & (held.concepts < 0))[:, 1].tolist() == [
-        1,
-        1,
-    ]
-    none = plan._find(facing(), HELD_NONE, values[0], 0)
-    assert none.labels == 0 and none.searched == 0
-    some = plan._find(facing(), HELD_NONE, values[0], 1)
-    order = np.argwhere(np.array([[True, False]] * 4))[facing().rng.permutation(4)][:, 0]
-    assert some.searched == 1 + int(np.flatnonzero(facing().answers[order, 0] == 1)[0])
-
-
 HELD_NONE = Holdings(np.full((4, 2), -1))
-
-
-@pytest.mark.parametrize(
-    ("readings", "total", "why"), [(None, 9, "too many to count in 60 s"), ("r", 1, "leave only the right reading")]
-)
-def test_plans_that_cannot_be(monkeypatch, readings, total, why):
-    monkeypatch.setattr(plan, "count_readings", lambda *given, **how: SimpleNamespace(readings=readings, total=total))
-    monkeypatch.setattr(plan, "training_worlds", lambda dataset: None)
-    with pytest.raises(ConfigError, match=why):
-        plan.planned_values(SimpleNamespace(knowledge=KNOWLEDGE, folder="data"))
 
 
 # confounders
@@ -453,8 +406,10 @@ def under_way(tmp_path, rounds, rule=True, model="cbm", **settings):
 
 
 def test_when_a_mending_ends(tmp_path):
-    assert under_way(tmp_path, []).goal == ("sound",) and under_way(tmp_path, [], rule=False).goal == ("no rule",)
-    assert under_way(tmp_path, [], model="blackbox").goal == ("sound", "opaque")
+    assert under_way(tmp_path, []).goal == ("sound", "unidentified") and under_way(tmp_path, [], rule=False).goal == (
+        "no rule",
+    )
+    assert under_way(tmp_path, [], model="blackbox").goal == ("sound", "unidentified", "opaque")
     for verdict, spent, why in (
         ("sound", 0, "the verdict is sound"),
         ("noisy", 199, None),

@@ -8,13 +8,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
 from assay.data.confounding.confounder import REVERSED
 from assay.data.confounding.source import TRIES
 from assay.errors import ConfigError
-from assay.mending import confounders, labels, loop, plan, redrawing
+from assay.mending import confounders, loop, redrawing
 from assay.mending.holdings import Holdings
-from assay.mending.plan import ShownValue
 from assay.mending.redrawing import MARKED, TrainingRedraw
 from assay.mending.situation import MendSettings
 from assay.runs.folder import RunFolder
@@ -152,73 +150,6 @@ def test_rows_are_drawn_by_chance_and_labels_take_turns(monkeypatch):
     turns = {row: place for rows in by_label.values() for place, row in enumerate(rows)}
     assert bought(9) == (4, *sorted(order, key=lambda row: (turns[row], order.index(row))))
     assert bought(3) == bought(9)[:4] and len({bought(6, seed) for seed in range(4)}) > 1
-
-
-VALUES = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", ("x", "y")), Concept("c", (2, 1, 0))))
-
-
-def test_planned_values_are_those_of_all_steps_in_all_concepts_that_share_them(monkeypatch):
-    asked = []
-    cells = [SimpleNamespace(concept=place, owner=owner) for place, owner in enumerate(("digit", "word", "digit"))]
-    entries = [
-        SimpleNamespace(owner=owner, truth=(value,), text=text)
-        for owner, value, text in (("digit", 2, "2 is 2"), ("word", "y", "y is y"), ("digit", 1, "1 is 1"))
-    ]
-    steps = [SimpleNamespace(entries=entries[:1]), SimpleNamespace(entries=entries[1:])]
-
-    def count(*given, **how):
-        asked.append((*given, how))
-        return SimpleNamespace(readings=SimpleNamespace(plan_frequent=lambda seconds: steps), total=2)
-
-    monkeypatch.setattr(plan, "count_readings", count)
-    monkeypatch.setattr(plan, "training_worlds", lambda dataset: "worlds")
-    monkeypatch.setattr(plan, "cells", lambda space, sharing: cells)
-    knowledge = SimpleNamespace(space=VALUES, require_rule=lambda who: asked.append(who))
-    assert plan.planned_values(SimpleNamespace(knowledge=knowledge, folder="here")) == [
-        ShownValue("2 is 2", (0, 2), (2, 0)),
-        ShownValue("y is y", (1,), (1,)),
-        ShownValue("1 is 1", (0, 2), (1, 1)),
-    ]
-    assert asked == ["strategy 'plan'", (knowledge, "shared", "worlds", {"seconds": 60.0})]
-
-
-def test_a_value_is_looked_for_in_all_of_its_concepts_that_are_open():
-    answers = np.array([[2, 1, 1], [1, 0, 0], [2, 0, 2], [0, 1, 0], [2, 1, -1]])
-    held = Holdings(np.array([[-1, -1, -1], [-1, -1, -1], [2, -1, -1], [-1, -1, -1], [-1, -1, -1]]), searched=4)
-    is_open = (answers >= 0) & (held.concepts < 0)
-    value = ShownValue("2", (0, 2), (2, 0))
-    cells = np.array([cell for cell in np.argwhere(is_open).tolist() if cell[1] != 1])
-    for count in (1, 2, 4, 9):
-        situation = SimpleNamespace(answers=answers, is_open=is_open, rng=rng_for(2, "test"))
-        order = cells[rng_for(2, "test").permutation(len(cells))]
-        hits = [place for place, (row, column) in enumerate(order) if answers[row, column] == (2 if column == 0 else 0)]
-        assert len(hits) == 4
-        wanted = held.concepts.copy()
-        for place in hits[:count]:
-            wanted[tuple(order[place])] = answers[tuple(order[place])]
-        found = plan._find(situation, held, value, count)
-        assert found.concepts.tolist() == wanted.tolist() and found.searched == 4 + hits[:count][-1] + 1
-
-
-def test_disputes_are_shares_of_the_greatest_entropy(monkeypatch):
-    two = [np.array([[0.9, 0.1], [0.5, 0.5]]), np.array([[0.2, 0.8], [0.5, 0.5]])]
-    three = [np.array([[1.0, 0, 0], [0.4, 0.3, 0.3]]), np.array([[0, 0.5, 0.5], [0.1, 0.1, 0.8]])]
-    monkeypatch.setattr(labels, "members_of", lambda situation: list(zip(two, three, strict=True)))
-    found = []
-    labels.disputed_labels(SimpleNamespace(require_labels=lambda: None, buy=found.append))
-
-    def entropy(row):
-        return -sum(p * np.log(p) for p in row if p > 0)
-
-    wanted = [
-        [
-            (entropy((one[row] + other[row]) / 2) - (entropy(one[row]) + entropy(other[row])) / 2)
-            / np.log(one.shape[1])
-            for one, other in (two, three)
-        ]
-        for row in range(2)
-    ]
-    np.testing.assert_allclose(found[0], wanted, atol=1e-9)
 
 
 # -- rounds ------------------------------------------------------------------------------------------------------------

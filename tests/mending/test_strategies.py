@@ -1,21 +1,22 @@
 """What each strategy buys: as much as it may, nothing twice, the same for the same seed, and what it is named for."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits
+import assay
+from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis.runs import diagnose_run
 from assay.errors import ConfigError
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.mending import STRATEGIES
 from assay.mending.holdings import Holdings
-from assay.mending.labels import boundary_distances, boundary_labels
-from assay.mending.plan import planned_values
+from assay.mending.labels import boundary_distances
+from assay.mending.plan import count_values
 from assay.mending.situation import MendSettings, Situation
 from assay.models.core.losses import supervised_labels
 from assay.models.core.runs import load_model
+from assay.runs.folder import RunFolder
 from tests.pixels import pixels, trained
 
 LABELS = ("plan", "uncertainty", "disagreement", "boundary", "random")
@@ -46,14 +47,6 @@ def test_as_much_is_bought_as_may_be_and_nothing_twice(name, situation, data):
     assert more.labels == 15 and np.array_equal(more.concepts[had], first.concepts[had])
     bought = more.concepts >= 0
     assert np.array_equal(more.concepts[bought], data["train"].concepts[bought])
-
-
-@pytest.mark.parametrize("name", LABELS)
-def test_not_more_is_bought_than_there_is(name, situation, data):
-    size = data["train"].concepts.size
-    bought = STRATEGIES[name](situation(name, budget=size + 10))
-    shown = [value.shown_by(data["train"].concepts).sum() for value in planned_values(data)]
-    assert bought.labels == (sum(shown) if name == "plan" else size) and bought.searched <= size
 
 
 def test_random_choice_follows_the_seed(situation):
@@ -93,20 +86,6 @@ def test_disputed_labels_are_those_on_which_members_differ(situation, monkeypatc
     assert np.argwhere(STRATEGIES["disagreement"](asked).concepts >= 0).tolist() == [[4, 0]]
 
 
-def test_the_plan_shows_only_values_that_count_names(situation, data):
-    (value,) = planned_values(data)
-    bought = STRATEGIES["plan"](situation("plan"))
-    shown = bought.concepts[bought.concepts >= 0]
-    assert value.text.startswith(data.knowledge.space.encoders[0].name) and set(shown.tolist()) == {value.codes[0]}
-    assert bought.searched >= bought.labels
-
-
-def test_where_labels_leave_one_reading_the_plan_says_so(tmp_path):
-    data = pixels(tmp_path / "data")
-    with pytest.raises(ConfigError, match="leave only the right reading.*--strategy uncertainty"):
-        planned_values(data)
-
-
 def test_a_run_has_the_labels_that_it_was_supervised_on(data, tmp_path):
     trained("dpl", data, tmp_path / "a", {"epochs": 1})
     trained("dpl", data, tmp_path / "b", {"epochs": 1, "concept_weight": 1.0, "supervised_share": 0.25})
@@ -143,16 +122,73 @@ def test_distances_to_the_boundary_by_trying_every_value():
     assert np.isinf(found[:, 2]).all()
 
 
-def test_what_is_nearest_to_the_boundary_is_bought():
-    bought = []
+@pytest.mark.parametrize("name", LABELS)
+def test_not_more_is_bought_than_there_is(name, situation, data):
+    size = data["train"].concepts.size
+    bought = STRATEGIES[name](situation(name, budget=size + 10))
+    assert bought.labels <= bought.searched and (bought.labels == size or name == "plan")
 
-    class Seen:
-        training = SimpleNamespace(knowledge=Knowledge.of(bits(["a", "b"]), {"y": "a and b"}))
-        concepts = [np.array([[0.45, 0.55], [0.1, 0.9]]), np.array([[0.2, 0.8], [0.4, 0.6]])]
 
-        def buy(self, scores):
-            bought.append(scores)
-            return scores
+def test_the_plan_shows_only_values_that_count_names(situation, data):
+    """Both pixels are read as their opposites: a single value of one settles both, labels decide the other."""
+    (named,) = {step.supervised for step in assay.count(data).readings.plan()}
+    bought = STRATEGIES["plan"](situation("plan"))
+    space = data.knowledge.space
+    rows, columns = np.nonzero(bought.concepts >= 0)
+    shown = {
+        (space.names[c], space.concepts[c].values[bought.concepts[r, c]]) for r, c in zip(rows, columns, strict=True)
+    }
+    assert {f"{name} {value}" for name, value in shown} == {named}
+    assert bought.searched >= bought.labels
 
-    boundary_labels(Seen())
-    assert np.argsort(-bought[0].ravel()).tolist() == [0, 3, 1, 2]  # 0.55 and 0.6 are the least sure
+
+@pytest.fixture(scope="module")
+def wider(tmp_path_factory):
+    """A rule on two pixels of three, and a model that follows it; none of its concepts was supervised."""
+    data = pixels(tmp_path_factory.mktemp("wider") / "data", formula="a and b")
+    folder = tmp_path_factory.mktemp("wider") / "run"
+    trained("dpl", data, folder, {"epochs": 1, "learning_rate": 1e-9})
+    return data, folder
+
+
+def facing(wider, strategy, budget, held=None):
+    data, run = wider
+    nothing = Holdings(np.full(data["train"].concepts.shape, -1))
+    return Situation(run, data, data, held or nothing, budget, 1, MendSettings(strategy=strategy), run / "committee")
+
+
+@pytest.mark.parametrize("name", [name for name in LABELS if name != "disagreement"])
+def test_only_the_baseline_buys_what_the_rule_does_not_use(name, wider):
+    bought = STRATEGIES[name](facing(wider, name, 90)).concepts
+    outside = wider[0].knowledge.space.place("c")
+    assert (bought >= 0).sum() == 90 and bool((bought[:, outside] >= 0).any()) == (name == "random")
+
+
+def test_the_plan_buys_what_is_misread_and_no_label_that_the_rule_gives(wider):
+    """An untrained model predicts one value of each pixel; where `a and b` holds, both are known to be true."""
+    data = wider[0]
+    bought = STRATEGIES["plan"](facing(wider, "plan", 40)).concepts
+    rows, columns = np.nonzero(bought >= 0)
+    misread = {
+        state.concept for state in diagnose_run(RunFolder(wider[1]), data).concepts["valid"] if state.state != "right"
+    }
+    assert {data.knowledge.space.names[column] for column in columns} <= misread - {"c"}
+    assert not data["train"].labels[rows, 0].any()
+    for column in set(columns.tolist()):
+        values = np.bincount(bought[rows[columns == column], column], minlength=2)
+        assert abs(int(values[0]) - int(values[1])) <= 1
+
+
+def test_labels_that_are_held_count_when_a_round_is_shared_out(wider):
+    first = STRATEGIES["plan"](facing(wider, "plan", 7))
+    more = STRATEGIES["plan"](facing(wider, "plan", 9, first))
+    alone = STRATEGIES["plan"](facing(wider, "plan", 16))
+    counts = [np.stack([(one.concepts == code).sum(axis=0) for code in (0, 1)]) for one in (more, alone)]
+    assert more.labels == alone.labels == 16 and np.abs(counts[0] - counts[1]).max() <= 1
+
+
+def test_a_plan_needs_something_to_show(tmp_path):
+    """A labelled network that reads `a and b` right, of a rule that leaves one reading: nothing is left to buy."""
+    data = pixels(tmp_path / "data")
+    with pytest.raises(ConfigError, match="leave only the right reading.*--strategy uncertainty"):
+        count_values(data)

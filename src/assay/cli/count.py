@@ -33,7 +33,9 @@ def count(
     config: ConfigOption = None,
     family: Annotated[
         str,
-        typer.Option(help="Readings to count: free, per-concept, shared, per-object, block, block-permutation."),
+        typer.Option(
+            help="Readings to count: free, per-concept, shared, per-object, per-world, block, block-permutation."
+        ),
     ] = "shared",
     support: Annotated[
         str, typer.Option(help="Worlds: full, train, random:N, or a list such as 06,28 or 111.")
@@ -48,7 +50,7 @@ def count(
     """Count the reasoning shortcuts that training labels allow.
 
     A reasoning shortcut is a wrong reading of the concepts that keeps every label. Where there is none, only the right
-    reading is left, and the concepts are identified.
+    reading is left, and the concepts are identified. Concepts that the rule does not use are counted apart.
     """
     from assay.counting.count import count_readings
     from assay.counting.reading_classes import check_reading_class
@@ -129,17 +131,19 @@ def _parse_supervision(text: str, knowledge: "Knowledge") -> "dict[str, list[Val
 
 
 def _print(result: "ReadingCount") -> None:
-    low, high = result.low, result.high
-    shortcuts = f"{low - 1:,}" if low == high else f"{max(0, low - 1):,} to {high - 1:,}"
-    readings = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    from assay.counting.numerals import numeral, numerals
+
     where = "every world" if result.worlds is None else f"{result.worlds:,} worlds"
     how = f"{result.family}, {where}; {result.method}, {result.seconds:.2f} s"
-    print_text(f"{shortcuts} reasoning shortcuts: {readings} readings keep every label, the right one included ({how})")
-    if result.readings is None or result.total is None or result.total == 1:
+    ending = "" if result.shortcuts == (1, 1) else "s"
+    print_text(f"{numerals(*result.shortcuts)} reasoning shortcut{ending}: {result.text} ({how})")
+    if result.unused:
+        print_text(result.unused_text)
+    if result.readings is None or result.readings.total == 1:
         return
     shares = result.readings.identifiability()
     print_table(["entry", "right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
     for reading in result.readings.closest():
         print_text(f"shortcut: {result.readings.text(reading)}")
-    steps = [f"{step.supervised} ({step.left:,} left)" for step in result.readings.plan()]
+    steps = [f"{step.supervised} ({numeral(step.left)} left)" for step in result.readings.plan()]
     print_text("supervise next: " + ", then ".join(steps))

@@ -2,18 +2,20 @@
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from assay.arrays import Codes
 from assay.counting.concept_permutations import count_block
-from assay.counting.counterexample_guided import all_worlds, prove_on_all
-from assay.counting.problem import Problem, Supervised
+from assay.counting.counterexample_guided import all_worlds, prove_on_all, sample_worlds
+from assay.counting.numerals import numeral, numerals
+from assay.counting.problem import Problem, Supervised, deciding_concepts
 from assay.counting.reading_classes import ReadingClass, check_reading_class, most_readings
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
+from assay.counting.whole_worlds import WorldReadings
 from assay.errors import ConfigError, KnowledgeError, TooLarge
 from assay.html import html_table, html_text
 from assay.logic.formula import TRUE
@@ -24,7 +26,10 @@ MOST_DIGITS = 100_000
 
 @dataclass(frozen=True, repr=False)
 class ReadingCount:
-    """How many optimal readings there are: exactly `total`, or between `low` and `high`."""
+    """How many optimal readings there are: exactly `total`, or between `low` and `high`.
+
+    They are ways of reading the concepts that the rule uses, times `idle` ways of reading all others.
+    """
 
     family: ReadingClass
     worlds: int | None
@@ -34,30 +39,56 @@ class ReadingCount:
     method: str
     seconds: float
     readings: Readings | None = None
+    """Those of the concepts that the rule uses, if their number is exact and the family is a table of entries."""
     supervised: tuple[str, ...] = field(default=())
+    idle: int = 1
+    """In how many ways the concepts can be read on which no label depends."""
+    unused: tuple[str, ...] = ()
+    """These concepts, but for those that share a map with a concept that the rule uses."""
 
     @property
     def total(self) -> int | None:
         """The exact number, if it is known."""
         return self.low if self.low == self.high else None
 
+    @property
+    def of_used(self) -> tuple[int, int]:
+        """The least and the greatest number of readings of the concepts that the rule uses, the right one included."""
+        return max(1, self.low // self.idle), self.high // self.idle
+
+    @property
+    def shortcuts(self) -> tuple[int, int]:
+        """The least and the greatest number of reasoning shortcuts: wrong readings of the concepts in the rule."""
+        low, high = self.of_used
+        return low - 1, high - 1
+
+    @property
+    def text(self) -> str:
+        """The count in words."""
+        return f"{numerals(*self.of_used)} readings keep every label, the right one included"
+
+    @property
+    def unused_text(self) -> str:
+        """How many concepts no label can identify; nothing where there are none."""
+        return describe_unused(len(self.unused))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the count as plain data."""
         known = {"total": self.total} if self.total is not None else {"low": self.low, "high": self.high}
         about = {"family": self.family, "worlds": self.worlds, "method": self.method, "seconds": round(self.seconds, 4)}
-        return {**known, **about, "shown": list(self.supervised), "identifiability": self.identifiability()}
+        used = {"used_low": self.of_used[0], "used_high": self.of_used[1], "unused_concepts": list(self.unused)}
+        return {**known, **used, **about, "shown": list(self.supervised), "identifiability": self.identifiability()}
 
     def identifiability(self) -> dict[str, float]:
-        """Return, for each entry of the reading, the share of optimal readings that get it right."""
+        """Return, for each entry of a used concept's reading, the share of optimal readings that get it right."""
         if self.readings is None or self.total is None:
             return {}
         return {entry.text: share for entry, share in self.readings.identifiability()}
 
     def __repr__(self) -> str:
-        number = f"{self.total:,}" if self.total is not None else f"{self.low:,} to {self.high:,}"
         where = "every world" if self.worlds is None else f"{self.worlds:,} worlds"
-        text = number if len(number) < 60 else f"about 10^{len(str(self.high)) - 1}"
-        return f"ReadingCount({text} readings keep every label, the right one included; {self.family}, {where})"
+        unused = f"; {self.unused_text}" if self.unused else ""
+        return f"ReadingCount({self.text}{unused}; {self.family}, {where})"
 
     def _repr_html_(self) -> str:
         rows = [[entry, f"{100 * share:.0f} %"] for entry, share in list(self.identifiability().items())[:20]]
@@ -66,17 +97,30 @@ class ReadingCount:
         )
 
 
+def describe_unused(number: int) -> str:
+    """Return that so many concepts are not in the rule, as a clause.
+
+    >>> describe_unused(76)
+    '76 concepts are not in the rule: no label can identify them'
+    """
+    if number < 2:
+        return "1 concept is not in the rule: no label can identify it" if number else ""
+    return f"{number:,} concepts are not in the rule: no label can identify them"
+
+
 def count_readings(
     knowledge: Knowledge,
     family: ReadingClass = "shared",
     support: Codes | None = None,
     supervised: Supervised | None = None,
     seconds: float = 60.0,
+    used: frozenset[int] | None = None,
 ) -> ReadingCount:
     """Count the readings that keep the labels of every world of the support; without a support, of every world.
 
     `supervised` names concepts with supervision, on all of their values (None) or some. Entries that no world of the
-    support uses are left out, but in `free` and `block`, which count whole maps as the rsbench paper does.
+    support uses are left out, but in `free` and `block`, which count whole maps as the rsbench paper does. `used` are
+    the columns of the concepts to count apart from all others, by default those on which a label depends.
 
     >>> from assay.concepts import bits
     >>> count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
@@ -89,18 +133,50 @@ def count_readings(
         return _whole_maps(knowledge, family, support, seconds, start)
     try:
         worlds = all_worlds(knowledge) if support is None else np.unique(support, axis=0)
-        if worlds is None:
-            return _proved(knowledge, family, supervised, seconds, start)
-        if not len(worlds):
+        if worlds is not None and not len(worlds):
             raise KnowledgeError("no world in the support: there is nothing to read")
-        problem = Problem(knowledge, family, worlds).supervise(supervised)
-        try:
-            return _bounded(Readings(problem, seconds), start)
-        except OutOfTime as error:
-            most, took = most_readings(knowledge.space, family), time.monotonic() - start
-            return ReadingCount(family, len(worlds), 1, most, f"bounds only: {error}", took)
+        if family == "per-world":
+            return _whole_worlds(knowledge, worlds, supervised, start)
+        counted = deciding_concepts(knowledge) if used is None else used
+        if worlds is None and counted:
+            return _proved(knowledge, family, supervised, seconds, start, counted)
+        listed = sample_worlds(knowledge, family, 1) if worlds is None else worlds  # a sample uses every entry
+        problem = Problem(knowledge, family, listed, used=counted).supervise(supervised)
+        return _listed(problem, seconds, start) if counted else _nothing_used(problem, start, worlds)
     except TooLarge as error:
         raise TooLarge(f"{error}; give a smaller support") from None
+
+
+def _apart(count: ReadingCount, problem: Problem) -> ReadingCount:
+    """Return a count of the used concepts with the ways of reading all others."""
+    idle = problem.idle
+    return replace(count, low=count.low * idle, high=count.high * idle, idle=idle, unused=problem.unused)
+
+
+def _nothing_used(problem: Problem, start: float, worlds: Codes | None) -> ReadingCount:
+    took, number = time.monotonic() - start, None if worlds is None else len(worlds)
+    why = "no label depends on a concept"
+    return _apart(ReadingCount(problem.family, number, 1, 1, why, took, None, _names(problem)), problem)
+
+
+def _listed(problem: Problem, seconds: float, start: float) -> ReadingCount:
+    """Count on a support that is listed."""
+    try:
+        return _bounded(Readings(problem, seconds), start)
+    except OutOfTime as error:
+        most = most_readings(problem.knowledge.space, problem.family) // problem.idle
+        took, why = time.monotonic() - start, f"bounds only: {error}"
+        return _apart(ReadingCount(problem.family, len(problem.support), 1, most, why, took), problem)
+
+
+def _whole_worlds(knowledge: Knowledge, worlds: Codes | None, supervised: Supervised, start: float) -> ReadingCount:
+    """Count the readings of whole worlds; what the rule does not use has no share in them."""
+    if worlds is None:
+        raise TooLarge(f"{numeral(knowledge.space.worlds)} worlds are too many for family 'per-world'")
+    readings = WorldReadings.of(knowledge, worlds, supervised)
+    total, took = readings.total, time.monotonic() - start
+    known = tuple(supervised)
+    return ReadingCount("per-world", len(worlds), total, total, "closed form", took, None, known, 1, readings.unused)
 
 
 def _bounded(readings: Readings, start: float) -> ReadingCount:
@@ -121,30 +197,37 @@ def _bounded(readings: Readings, start: float) -> ReadingCount:
     solver.deadline = math.inf  # what is asked of the readings later has no budget
     exact = readings if low == high else None
     took = time.monotonic() - start
-    return ReadingCount(problem.family, len(problem.support), low, high, method, took, exact, _names(problem))
+    count = ReadingCount(problem.family, len(problem.support), low, high, method, took, exact, _names(problem))
+    return _apart(count, problem)
 
 
 def _names(problem: Problem) -> tuple[str, ...]:
-    return tuple(entry.text for entry in problem.entries if (entry.owner, entry.truth) in problem.supervised)
+    return tuple(entry.text for entry in problem.supervised_entries)
 
 
 def _proved(
-    knowledge: Knowledge, family: ReadingClass, supervised: Supervised, seconds: float, start: float
+    knowledge: Knowledge,
+    family: ReadingClass,
+    supervised: Supervised,
+    seconds: float,
+    start: float,
+    used: frozenset[int],
 ) -> ReadingCount:
     """Count on all of a space too large to list."""
     try:
-        readings, proved = prove_on_all(knowledge, family, supervised, seconds)
+        readings, proved = prove_on_all(knowledge, family, supervised, seconds, used)
     except (OutOfTime, RecursionError, KeyboardInterrupt) as error:
         most, method = most_readings(knowledge.space, family), f"bounds only: {str(error) or 'interrupted'}"
         return ReadingCount(family, None, 1, most, method, time.monotonic() - start)
     total, decide = readings.total, len(readings.problem.support)
     readings.solver.deadline = math.inf
-    method = f"proved on all {knowledge.space.worlds:,} worlds, {decide:,} of which decide"
+    method = f"proved on all {numeral(knowledge.space.worlds)} worlds, {decide:,} of which decide"
     if not proved:
         method = f"bounds only: this many fit {decide:,} worlds, too many to prove each on all in time"
     low, took = total if proved else 1, time.monotonic() - start
     exact = readings if proved else None
-    return ReadingCount(family, None, low, total, method, took, exact, _names(readings.problem))
+    count = ReadingCount(family, None, low, total, method, took, exact, _names(readings.problem))
+    return _apart(count, readings.problem)
 
 
 def _whole_maps(

@@ -5,7 +5,6 @@ the rule beside the rule as read. A world that refutes one joins the sample. The
 possible world uses, so that readings optimal on it are at least as many as those optimal on all worlds.
 """
 
-import math
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.counting.problem import Problem, Supervised
+from assay.counting.problem import Problem, Supervised, deciding_concepts
 from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime, check_time
@@ -44,21 +43,24 @@ def _inside(diagram: Diagram) -> Array:
 
 
 def prove_on_all(
-    knowledge: Knowledge, family: ReadingClass, supervised: Supervised, seconds: float
+    knowledge: Knowledge,
+    family: ReadingClass,
+    supervised: Supervised,
+    seconds: float,
+    used: frozenset[int] | None = None,
 ) -> tuple[Readings, bool]:
-    """Return the readings that are optimal on a sample of worlds, and whether all of them are proved on all worlds."""
+    """Return the used concepts' readings that are optimal on a sample, and whether all are proved on all worlds."""
     deadline = time.monotonic() + seconds
-    support = sample_worlds(knowledge, family, SAMPLE)
+    support, used = sample_worlds(knowledge, family, SAMPLE), deciding_concepts(knowledge) if used is None else used
     while True:
-        problem = Problem(knowledge, family, support).supervise(supervised)
+        problem = Problem(knowledge, family, support, used=used).supervise(supervised)
         readings = Readings(problem, deadline - time.monotonic())
-        idle = _idle(problem)
-        some = readings.total // math.prod(readings.solver.space.sizes[number] for number in idle)
-        if some == 1 or some > MOST_READINGS:
-            return readings, some == 1  # the right reading needs no proof
+        if readings.total == 1 or readings.total > MOST_READINGS:
+            return readings, readings.total == 1  # the right reading needs no proof
         try:
-            tried = readings.enumerate_readings(right=idle)
-            refuting = [world for reading in tried if (world := counterexample(problem, reading, deadline)) is not None]
+            refuting = [
+                world for reading in readings if (world := counterexample(problem, reading, deadline)) is not None
+            ]
         except (OutOfTime, TooLarge):
             return readings, False
         if not refuting:
@@ -101,16 +103,6 @@ def _unmet(diagram: Diagram, cell: Cell, worlds: Codes) -> list[Codes]:
     return additions
 
 
-def _idle(problem: Problem) -> list[int]:
-    """Return the unsupervised entries that no label depends on in any world: any value for them keeps the labels."""
-    diagram = problem.knowledge.diagram
-    layers = zip(diagram.order, diagram.layers, strict=True)
-    deciding = {place for place, layer in layers if (layer != layer[:, :1]).any()}
-    owners = {cell.owner for cell in problem.cells if cell.concept in deciding}
-    keys = [(entry.owner, entry.truth) for entry in problem.entries]
-    return [number for number, key in enumerate(keys) if key[0] not in owners and key not in problem.supervised]
-
-
 def counterexample(problem: Problem, reading: Sequence[int], deadline: float = float("inf")) -> Codes | None:
     """Return a world whose labels a reading changes, or None if there is none."""
     check_time(deadline)
@@ -128,7 +120,7 @@ def counterexample(problem: Problem, reading: Sequence[int], deadline: float = f
 
 def _read(problem: Problem, place: int, reading: Sequence[int]) -> Formula:
     """Return the value that a reading gives for a concept, as a formula over the true concepts."""
-    space, cell = problem.knowledge.space, problem.cells[place]
+    space, cell = problem.knowledge.space, problem.every_cell[place]
     answer: Formula = Var(space.names[place])
     for entry, code in zip(problem.entries, reading, strict=True):
         if entry.owner == cell.owner and code != entry.right:

@@ -13,12 +13,13 @@ from typing import Literal
 from assay.concepts import ABSENT, ConceptSpace, Slot, Value
 from assay.errors import ConfigError, suggestion
 
-ReadingClass = Literal["free", "per-concept", "shared", "per-object", "block", "block-permutation"]
+ReadingClass = Literal["free", "per-concept", "shared", "per-object", "per-world", "block", "block-permutation"]
 READING_CLASSES: dict[str, str] = {
     "free": "any map on whole concept vectors",
     "per-concept": "one map for each concept",
     "shared": "one map for each encoder group",
     "per-object": "one joint map on an object's attributes, shared by all objects of a group",
+    "per-world": "one joint map on all concepts that the rule uses",
     "block": "each concept is read from one concept, no two from the same, through any map of values",
     "block-permutation": "as block, and every map of values is one to one",
 }

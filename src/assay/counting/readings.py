@@ -3,7 +3,7 @@
 import math
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -200,8 +200,8 @@ class Readings:
     def __iter__(self) -> Iterator[tuple[int, ...]]:
         return self.enumerate_readings()
 
-    def enumerate_readings(self, right: Collection[int] = ()) -> Iterator[tuple[int, ...]]:
-        """Yield every optimal reading in the order of its codes, or those that are right in the given entries."""
+    def enumerate_readings(self) -> Iterator[tuple[int, ...]]:
+        """Yield every optimal reading in the order of its codes."""
         stack: list[tuple[Part, tuple[int, ...]]] = [(self.part, ())]
         while stack:
             part, reading = stack.pop()
@@ -209,8 +209,7 @@ class Readings:
             if place == len(self.problem.entries):
                 yield reading
                 continue
-            codes = [self.problem.truth[place]] if place in right else range(self.solver.space.sizes[place])
-            for code in reversed(codes):
+            for code in reversed(range(self.solver.space.sizes[place])):
                 rest = self.solver.assign(part, place, code)
                 if self.solver.count(rest):
                     stack.append((rest, (*reading, code)))

@@ -1,4 +1,7 @@
-"""Strategies that buy concept labels one by one: at random, uncertain, disputed, near the boundary."""
+"""Strategies that buy concept labels one by one: at random, uncertain, disputed, near the boundary.
+
+All but the baseline buy only concepts that the rule uses.
+"""
 
 import numpy as np
 
@@ -17,13 +20,13 @@ COMMITTEE = "bears"
 
 
 def random_labels(situation: Situation) -> Holdings:
-    """Buy labels at random."""
+    """Buy labels at random, of all concepts: the baseline."""
     return situation.buy(np.asarray(situation.rng.random(situation.holdings.concepts.shape)))
 
 
 def uncertain_labels(situation: Situation) -> Holdings:
     """Buy the labels that the model is least sure of: of the highest entropy, as a share of the greatest."""
-    return situation.buy(np.stack([entropy_of_rows(p) / _greatest(p) for p in situation.concepts], axis=1))
+    return situation.buy(np.stack([entropy_of_rows(p) / _greatest(p) for p in situation.concepts], axis=1), used=True)
 
 
 def disputed_labels(situation: Situation) -> Holdings:
@@ -39,7 +42,7 @@ def disputed_labels(situation: Situation) -> Holdings:
         / _greatest(same[0])
         for same in zip(*by_member, strict=True)
     ]
-    return situation.buy(np.stack(scores, axis=1))
+    return situation.buy(np.stack(scores, axis=1), used=True)
 
 
 def boundary_labels(situation: Situation) -> Holdings:
@@ -50,7 +53,7 @@ def boundary_labels(situation: Situation) -> Holdings:
     """
     knowledge = situation.training.knowledge
     knowledge.require_rule("strategy 'boundary'")
-    return situation.buy(-boundary_distances(knowledge, situation.concepts))
+    return situation.buy(-boundary_distances(knowledge, situation.concepts), used=True)
 
 
 def boundary_distances(knowledge: Knowledge, concepts: list[Array]) -> Array:

@@ -98,10 +98,13 @@ class _Mending:
 
     @property
     def goal(self) -> tuple[str, ...]:
-        """The verdicts that end it: a model without concepts is opaque at best, and data may have no rule."""
+        """The verdicts that end it: a model without concepts is opaque at best, and data may have no rule.
+
+        An unidentified model is wrong in nothing but concepts outside of the rule, which no label can identify.
+        """
         model: type[Model] = MODELS[self.about["model"]]
-        best = "sound" if self.dataset.knowledge.has_rule else "no rule"
-        return (best,) if model.has_concepts else (best, "opaque")
+        best = ("sound", "unidentified") if self.dataset.knowledge.has_rule else ("no rule",)
+        return best if model.has_concepts else (*best, "opaque")
 
     def _end(self) -> str | None:
         """Return why it ends now, None if it goes on."""

@@ -11,10 +11,15 @@ from pydantic import Field
 from assay.arrays import Array, Codes
 from assay.config import Config
 from assay.data.dataset import Dataset, SplitData
+from assay.diagnosis.concepts import used_concepts
+from assay.diagnosis.runs import diagnose_run, taught_by
+from assay.diagnosis.verdict import Diagnosis
 from assay.errors import ConfigError
 from assay.mending.holdings import Holdings
+from assay.metrics.evidence import Evidence, gather_from
 from assay.models.core.model import Model
 from assay.models.core.runs import load_model
+from assay.predictions import Predictions
 from assay.runs.folder import RunFolder
 from assay.seeds import rng_for
 
@@ -109,6 +114,20 @@ class Situation:
         """Which concept labels can still be bought (examples x concepts)."""
         return np.asarray((self.answers >= 0) & (self.holdings.concepts < 0))
 
+    @cached_property
+    def predictions(self) -> dict[str, Predictions]:
+        """What the model so far predicts for each split that it was asked about."""
+        return RunFolder(self.run).all_predictions(self.dataset.knowledge)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """The diagnosis of the run so far."""
+        return diagnose_run(RunFolder(self.run), self.current, taught_by(self.dataset))
+
+    def evidence(self, split: str) -> Evidence:
+        """Return what the model so far predicts for a split, beside the truth."""
+        return gather_from(self.current, self.predictions[split])
+
     def require_labels(self) -> None:
         """Refuse a model that does not learn from concept labels."""
         model = type(self.model)
@@ -118,9 +137,13 @@ class Situation:
                 "from any; choose another strategy or model"
             )
 
-    def buy(self, scores: Array) -> Holdings:
-        """Return the holdings with the labels of the highest scores (examples x concepts), as many as can be paid."""
+    def buy(self, scores: Array, used: bool = False) -> Holdings:
+        """Return the holdings with the labels of the highest scores (examples x concepts), as many as can be paid.
+
+        With `used`, only concepts that the rule uses are bought.
+        """
         self.require_labels()
-        cells = np.argwhere(self.is_open)
+        columns = sorted(used_concepts(self.training.knowledge)) if used else range(scores.shape[1])
+        cells = np.argwhere(self.is_open & np.isin(np.arange(scores.shape[1]), columns))
         ranks = np.argsort(-scores[cells[:, 0], cells[:, 1]], kind="stable")
         return self.holdings.with_labels(cells[ranks[: self.budget]], self.answers)
