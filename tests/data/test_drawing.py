@@ -401,7 +401,7 @@ def test_a_shard_of_pairs_says_where_it_begins_and_what_was_changed():
 def test_changes_lead_across_and_along_in_turn_also_after_worlds_that_cannot_be_changed(monkeypatch):
     asked = []
 
-    def change(task, world, rng, across):
+    def change(task, world, rng, across, shown):
         asked.append((task, world, across))
         return None if world in (0, 5) else (f"c{world}", f"w{world}")
 

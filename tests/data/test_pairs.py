@@ -1,4 +1,7 @@
-"""Counterfactual pairs: a function of the dataset, one concept changed, the style kept, half of them across the rule."""
+"""Counterfactual pairs: a function of the dataset, one concept changed, the style kept, half of them across the rule.
+
+No value of theirs is one that training does not show.
+"""
 
 import shutil
 from pathlib import Path
@@ -8,24 +11,30 @@ import pytest
 
 from assay.config import Settings
 from assay.data.dataset import Dataset
-from assay.data.pairs import Pairs, pairs_of
+from assay.data.make import refresh_pairs
+from assay.data.pairs import Pairs, choose_changes, pairs_of, shown_in
 from assay.data.rebuild import task_of
-from assay.data.recipe import MOST_PAIRS
+from assay.data.recipe import MOST_PAIRS, Recipe
+from assay.data.shard import ShardWriter, file_names, table_of
+from assay.data.split_data import SplitData
 from assay.errors import AssayError, DataError
 from assay.families.handwriting.digits import digit_source
 from assay.logic.evaluate import evaluate
+from assay.logic.formula import TRUE
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
+from assay.registry import Entry
 from assay.render.png import encode_png
 from assay.tasks import TASKS
 from tests.audit.planted import Described, Squares
 from tests.audit.planted import made as registered
 from tests.conftest import write
 from tests.families.handwriting.test_digits import NAMES, idx
+from tests.quick import tasks
 
 MNLogic = TASKS["mnlogic"]
 
-SIZES = {"train": 8, "valid": 0, "test": 120, "hard": 0}
+SIZES = {"train": 400, "valid": 0, "test": 120, "hard": 0}
 TASKS_MADE = {
     "integers": ("mnadd", {"splits": SIZES}),
     "truths": ("mnlogic", {"splits": SIZES, "k": 4, "formula": "a and b or c", "prop_in_distribution": 1.0}),
@@ -71,7 +80,7 @@ def test_they_lie_in_the_dataset_as_a_split(dataset: Dataset, pairs: Pairs) -> N
 
 
 def test_a_number_of_them_may_be_asked_for(tmp_path: Path) -> None:
-    sizes = {"train": 8, "valid": 0, "test": 40, "hard": 0}
+    sizes = {"train": 100, "valid": 0, "test": 40, "hard": 0}
     usual = write(tmp_path / "usual", "mnadd", splits=sizes)
     fewer = write(tmp_path / "fewer", "mnadd", splits={**sizes, "pairs": 12})
     none = write(tmp_path / "none", "mnadd", splits={**sizes, "pairs": 0})
@@ -206,6 +215,61 @@ def test_robots_are_changed_part_by_part(tmp_path: Path) -> None:
     assert evaluate(limits, data.knowledge.space, found.data.concepts).all()
 
 
+# -- values that training shows ----------------------------------------------------------------------------------------
+
+
+def symbols_of(writer: ShardWriter, name: str) -> SplitData:
+    """Return a split as it is on disk, but for its pictures."""
+    split, task = writer.splits[name], writer.task
+    places = np.arange(split.size)
+    table = table_of(task, writer.worlds(split, places), file_names(name, places), places, pictures=False)
+    return SplitData(name, "fingerprint", task.knowledge, task.layout, table, TRUE)
+
+
+@pytest.mark.parametrize("name", tasks())
+def test_every_value_in_pairs_occurs_in_training(name: str) -> None:
+    sizes = {split.name: 0 for split in TASKS[name](**TASKS[name].trial).splits()}
+    sizes |= {"train": 300, "test": 24}
+    writer = ShardWriter(Recipe(name, Settings(dict(TASKS[name].trial)), sizes=tuple(sizes.items())))
+    train, test = symbols_of(writer, "train"), symbols_of(writer, "test")
+    changes = choose_changes(test, writer.task, 0, shown=shown_in([train.table], writer.task, 0))
+    after = np.array([change.world.codes for change in changes])
+    for codes in (after, test.concepts[[change.row for change in changes]]):
+        assert all(np.isin(codes[:, place], train.concepts[:, place]).all() for place in range(codes.shape[1]))
+
+
+HALF = {"train": 60, "valid": 0, "test": 80, "ood": 40, "hard": 0}
+
+
+@pytest.mark.parametrize("sizes", [HALF, {**HALF, "train": 0}], ids=["whole", "test only"])
+def test_digits_that_training_does_not_show_are_in_no_pair(tmp_path: Path, sizes: dict[str, int]) -> None:
+    data = write(tmp_path / "data", "mnadd-half", splits=sizes)
+    assert data["pairs"].concepts.max() == 4 and len(data["pairs"]) == 80
+    before = data["pairs"].pngs
+    refresh_pairs(data, task_of(data))
+    assert Dataset.open(data.folder)["pairs"].pngs == before
+    assert pairs_of(data, "ood", task_of(data), pictures=False).data.concepts.max() == 4
+
+
+def test_a_split_that_is_made_to_show_more_may_show_it_in_its_own_pairs(tmp_path: Path) -> None:
+    few = {"combinations_in_distribution": ["00", "01", "10", "11"]}
+    data = write(tmp_path / "data", "mnadd", **few, splits={"train": 20, "valid": 0, "test": 20, "ood": 60, "hard": 0})
+    assert data["pairs"].concepts.max() == 1 < pairs_of(data, "ood", task_of(data), pictures=False).data.concepts.max()
+
+
+class OnlyTest(Squares):
+    """Squares that nobody trains on."""
+
+    name = "only-test"
+    sizes = {"test": 60}
+
+
+def test_where_nothing_is_trained_on_every_value_may_occur(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(TASKS.entries, OnlyTest.name, Entry(OnlyTest.name, "tests", OnlyTest))
+    data = write(tmp_path / "data", OnlyTest.name)
+    assert data.split_names[0] == "test" and len(data["pairs"]) == 60
+
+
 # -- the task of a dataset ---------------------------------------------------------------------------------------------
 
 
@@ -222,7 +286,7 @@ def digits(folder: Path, seed: int) -> Path:
 @pytest.fixture
 def own(tmp_path: Path) -> Dataset:
     """A dataset of someone's own digits."""
-    sizes = {"train": 8, "valid": 8, "test": 8, "hard": 8}
+    sizes = {"train": 100, "valid": 8, "test": 8, "hard": 8}
     return write(tmp_path / "data", "mnadd", digits=str(digits(tmp_path / "mnist", 0)), splits=sizes)
 
 
@@ -232,7 +296,7 @@ def test_the_manifest_says_where_the_digits_lie(own: Dataset, tmp_path: Path) ->
     assert task_of(own).sources() == own.manifest["sources"] and len(pairs_of(own, "test", task_of(own))) == 8
     again = write(
         tmp_path / "again", "mnadd", digits=str(shutil.copytree(tmp_path / "mnist", tmp_path / "copy")),
-        splits={"train": 8, "valid": 8, "test": 8, "hard": 8},
+        splits={"train": 100, "valid": 8, "test": 8, "hard": 8},
     )  # fmt: skip
     assert again.fingerprint == own.fingerprint
 

@@ -19,7 +19,7 @@ from assay.tasks import TASKS
 from tests.conftest import write
 from tests.predictors import predictions
 
-SIZES = {"train": 8, "valid": 0, "test": 200, "hard": 0}
+SIZES = {"train": 400, "valid": 0, "test": 200, "hard": 0}
 MADE = {
     "integers": ("mnadd", {}),
     "truths": ("mnlogic", {"k": 4, "formula": "a and b or c", "prop_in_distribution": 1.0}),
@@ -138,6 +138,29 @@ def test_answers_that_do_not_fit_are_refused(data: Dataset) -> None:
     others = np.array([row for row in range(len(test)) if row != originals[3]])
     with pytest.raises(DataError, match=f"split 'test' leave out example {originals[3]}, which 'pairs' changes"):
         counterfactuals(data, oracle(test.take(others)), oracle(pairs))
+
+
+def test_pairs_with_values_that_training_does_not_show_are_told_apart(data: Dataset) -> None:
+    """Training shows no world whose last pixel is set, and the model knows nothing of such worlds."""
+
+    def answer(split: SplitData) -> Predictions:
+        unknown = split.concepts[:, 3] == 1
+        return predictions(split, np.where(unknown[:, None], 0, split.labels), split.concepts)
+
+    every = data.symbols("train").concepts
+    worlds, said = every[every[:, 3] == 0], [answer(data.symbols(name)) for name in ("test", "pairs")]
+    found, plain = counterfactuals(data, *said, worlds), counterfactuals(data, *said)
+    test, pairs = data.symbols("test"), data.symbols("pairs")
+    apart = (test.concepts[pairs.pair_rows, 3] == 1) | (pairs.concepts[:, 3] == 1)
+    assert 0 < apart.sum() == found.unseen_pairs == 200 - found.pairs
+    assert found.unseen is not None and found.unseen.follows.value == 0.0
+    assert values(found)["follows"] == values(found)["stays"] == 1.0 > values(plain)["follows"]
+    assert found.to_dict()["unseen"]["pairs"] == found.unseen_pairs and str(found.unseen_pairs) in found.text
+    assert "d" not in found.by_concept and plain.unseen is None and "unseen" not in plain.to_dict()
+    whole = counterfactuals(data, *said, every)
+    assert whole.to_dict() == plain.to_dict() and whole.text == plain.text
+    none = counterfactuals(data, *said, worlds[:1])  # one world: every change leads to a value that is not shown
+    assert (none.pairs, none.unseen_pairs) == (0, 200) and not none.all.follows.applies and "200" in none.text
 
 
 def test_a_diagnosis_tells_what_changes_do(data: Dataset, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`assay attribute`: are wrong labels due to perception or to the learned rule?"""
+"""`assay attribute`: are wrong labels due to misread concepts or to the label head?"""
 
 from pathlib import Path
 from typing import Annotated
@@ -24,18 +24,32 @@ def attribute(
     model_file: ModelFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
-    """Attribute label errors to perception or to the rule.
+    """Attribute every wrong label to one cause, as `assay diagnose` counts them.
 
-    The true concepts and the true rule are swapped in, one at a time.
+    The label head (the true rule gives the right label for the predicted concepts), misread concepts (the label follows
+    from them), both, or uncertain concepts. Beside it: what the model's own label head predicts for the true concepts.
     """
-    from assay.diagnosis.attribution import HEAD
+    from assay.arrays import find_rows
+    from assay.diagnosis.attribution import HEAD, evidence_of
     from assay.diagnosis.attribution import attribute as attribute_errors
+    from assay.metrics.evidence import gather
+    from assay.predictions import read_predictions
+    from assay.runs.folder import RunFolder
     from assay.studies.run_models import answering_for
 
     dataset = dataset_for(run, data)
     answering, _ = answering_for(run, dataset, split)
-    examples = dataset[split].with_known_concepts("attribution")
-    attribution = attribute_errors(answering(examples), dataset.knowledge, examples.concepts, examples.labels, split)
+    examples = dataset[split]
+    examples.with_known_concepts("attribution")
+    path = run if run.is_file() else RunFolder(run).predictions(split)
+    if path.exists():  # what is diagnosed
+        predictions = read_predictions(path, dataset.knowledge)
+        evidence = gather(examples, predictions)
+        model = answering(examples.take(find_rows(predictions.index, examples.index)))
+    else:
+        model = answering(examples)
+        evidence = evidence_of(model, dataset.knowledge, examples.concepts, examples.labels, split)
+    attribution = attribute_errors(model, evidence, own_head=not run.is_file())
     if as_json:
         print_json({"fingerprint": dataset.fingerprint, **attribution.to_dict()})
         return

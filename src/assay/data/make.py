@@ -21,11 +21,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column
+from assay.data.columns import BOUNDARY, LABEL, from_column
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
 from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, pairs_split, read_manifest, to_json
-from assay.data.pairs import choose_changes, pairs_jobs
+from assay.data.pairs import TRAINING, choose_changes, concept_columns, pairs_jobs, shown_by, shown_in
 from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import Folder, RemotePath, folder_at
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record, write_shard
@@ -159,13 +159,16 @@ def _pairs(manifest: dict[str, Any], drawing: Drawing) -> dict[str, Any]:
             raise DataError("the dataset has no test split")
         if not recipe.most_pairs:
             raise DataError("none were asked for")
-        names = ["index", *(CONCEPT + name for name in recipe.task.space.names), "style"]
-        table = pa.concat_tables([_columns(folder / shard["file"], names) for shard in parts[split]["shards"]])
         task = recipe.task
+        concepts = concept_columns(task.space)
+        training = [shard for name in parts if name.startswith(TRAINING) for shard in parts[name]["shards"]]
+        shown = shown_in((_columns(folder / shard["file"], concepts) for shard in training), task, recipe.seed)
+        names = ["index", *concepts, "style"]
+        table = pa.concat_tables([_columns(folder / shard["file"], names) for shard in parts[split]["shards"]])
         data = SplitData(
             split, manifest["fingerprint"], task.knowledge, task.layout, table, parse(parts[split]["where"])
         )
-        changes = choose_changes(data, task, recipe.seed, recipe.most_pairs)
+        changes = choose_changes(data, task, recipe.seed, recipe.most_pairs, shown)
         records = drawing.draw(pairs_jobs(changes, recipe.shard_rows))
     except DataError as error:
         return {**entry, "none": str(error)}
@@ -182,7 +185,7 @@ def refresh_pairs(
     asked = manifest.get(PAIRS, {}).get("asked", MOST_PAIRS) if count is None else count
     if split is None:
         raise DataError(f"{str(folder)!r} has no test split")
-    changes = choose_changes(dataset.symbols(split), task, manifest["seed"], asked)
+    changes = choose_changes(dataset.symbols(split), task, manifest["seed"], asked, shown_by(dataset, task))
     part = {"asked": asked, "split": split, "size": 0, "shards": list[Any]()}
     write_description(folder, {**manifest, PAIRS: {**part, "none": "they are half drawn; run: assay pairs DATA"}})
     shards = []

@@ -1,24 +1,26 @@
 """Counterfactual worlds: a world of the test split with one concept changed, the style kept.
 
-Half of the changes, where there are such, lead across the boundary of the rule, half along it. They are a function of
-the dataset and lie in it as a split of their own, `pairs`: each row names the example that it was changed from and the
-concept that was changed. A model of any kind predicts for that split as for any other.
+Half of the changes, where there are such, lead across the boundary of the rule, half along it. Every value of a changed
+world is one that training shows: of others a model cannot know. They are a function of the dataset and lie in it as a
+split of their own, `pairs`: each row names the example that it was changed from and the concept that was changed. A
+model of any kind predicts for that split as for any other.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array, Codes
-from assay.concepts import Value
+from assay.concepts import ConceptSpace, Value
 from assay.config import from_pairs
-from assay.data.columns import GIVEN, PAIR_CONCEPT, PAIR_ROW, numbers, strings
+from assay.data.columns import CONCEPT, GIVEN, PAIR_CONCEPT, PAIR_ROW, from_column, numbers, strings
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import PAIRS
+from assay.data.manifest import PAIRS, pairs_split
 from assay.data.recipe import MOST_PAIRS
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, file_names, table_of
+from assay.data.shown_values import ShownValues
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic.evaluate import Evaluator
 from assay.logic.ground import well_formed
@@ -29,6 +31,10 @@ from assay.worlds.world import World
 
 MOST_CHANGES = 400
 TRIES = 6
+TRAINING = "train"
+"""What the names of training splits begin with: `train`, and `train_1`, `train_2` of stages."""
+MOST_DRAWN = 1000
+"""How many worlds of each training split are drawn for a dataset that holds none."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +78,57 @@ class PairsJob(ShardJob):
         return table.append_column(PAIR_CONCEPT, strings([c.concept for c in self.changes], pa.string()))
 
 
-def choose_changes(data: SplitData, task: Task, seed: int, count: int = MOST_PAIRS) -> list[Change]:
-    """Return changes of worlds of a split, each of one concept and of another example."""
+def concept_columns(space: ConceptSpace) -> list[str]:
+    """Return the names of the columns that hold the true concepts."""
+    return [CONCEPT + name for name in space.names]
+
+
+def shown_in(tables: Iterable[pa.Table], task: Task, seed: int) -> ShownValues | None:
+    """Return the values in the rows of training; where there are none, those in worlds that the task would train on.
+
+    None where the task itself has no training split: then any value may be one that a model knows.
+    """
+    space, found = task.space, None
+    for table in tables:
+        columns = [from_column(table[CONCEPT + c.name], c.values, c.name) for c in space.concepts]
+        here = ShownValues.of(space, np.stack(columns, axis=1))
+        found = here if found is None else found | here
+    if found is not None:
+        return found
+    for split in task.splits():
+        if split.name.startswith(TRAINING):
+            codes = task.worlds_in(split, seed).codes(np.arange(min(split.size, MOST_DRAWN)))
+            here = ShownValues.of(space, codes)
+            found = here if found is None else found | here
+    return found
+
+
+def shown_by(dataset: Dataset, task: Task) -> ShownValues | None:
+    """Return the values that the training of a dataset shows."""
+    names = [name for name in dataset.split_names if name.startswith(TRAINING)]
+    columns = concept_columns(dataset.knowledge.space)
+    return shown_in((dataset.read(name, columns).table for name in names), task, dataset.manifest["seed"])
+
+
+def choose_changes(
+    data: SplitData, task: Task, seed: int, count: int = MOST_PAIRS, shown: ShownValues | None = None
+) -> list[Change]:
+    """Return changes of worlds of a split, each of one concept and of another example.
+
+    Worlds before and after have none but the values shown; None restricts nothing.
+    """
     rng = rng_for(seed, "pairs", data.fingerprint, data.name)
-    rows = Deck(len(data), seed, "pairs", data.name).deal(np.arange(min(count, len(data))))
+    rows = Deck(len(data), seed, "pairs", data.name).deal(np.arange(len(data)))
+    if shown is not None:
+        rows = rows[shown.holds(data.concepts[rows]).all(axis=1)]
     changes = list[Change]()
-    for place, row in enumerate(rows.tolist()):
-        found = _changed(task, data.world(row), rng, across=place % 2 == 0)
+    for place, row in enumerate(rows[:count].tolist()):
+        found = _changed(task, data.world(row), rng, across=place % 2 == 0, shown=shown)
         if found is not None:
             changes.append(Change(row, *found))
     if count and not changes:
-        raise DataError(f"no world of split {data.name!r} can be drawn again with one concept changed")
+        within = "" if shown is None else " within the values that training shows"
+        raise DataError(f"no world of split {data.name!r} can be drawn again with one concept changed{within}")
     return changes
 
 
@@ -104,9 +150,15 @@ class Pairs:
 
 
 def pairs_of(dataset: Dataset, split: str, task: Task, count: int = MOST_PAIRS, pictures: bool = True) -> Pairs:
-    """Return worlds of any split before and after a change; without pictures where only the symbols are wanted."""
+    """Return worlds of any split before and after a change; without pictures where only the symbols are wanted.
+
+    Of a split other than that of `pairs`, which may be made to show more than training does, its own values count too.
+    """
     data = dataset[split] if pictures else dataset.symbols(split)
-    changes = choose_changes(data, task, dataset.manifest["seed"], count)
+    shown = shown_by(dataset, task)
+    if shown is not None and split != pairs_split(dataset.split_names):
+        shown |= ShownValues.of(task.space, data.concepts)
+    changes = choose_changes(data, task, dataset.manifest["seed"], count, shown)
     return _paired(data, f"{split}-{PAIRS}", task, changes, pictures)
 
 
@@ -162,14 +214,18 @@ def _paired(data: SplitData, name: str, task: Task, changes: Sequence[Change], p
     return Pairs(made, tuple(changes))
 
 
-def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -> tuple[str, World] | None:
+def _changed(
+    task: Task, world: World, rng: np.random.Generator, across: bool, shown: ShownValues | None = None
+) -> tuple[str, World] | None:
     """Return a concept and the world with it changed, if possible across the boundary, or along it.
 
     Changes that are possible by themselves come first; of others, such as one of several values of which exactly one
     must hold, the task knows what must follow.
     """
     knowledge = task.knowledge
-    places, codes = _options(knowledge, np.array(world.codes, dtype=np.int64), rng)
+    places, codes = _options(knowledge, np.array(world.codes, dtype=np.int64), rng, shown)
+    if not len(places):
+        return None
     possible = knowledge.can_be(codes)
     labels = knowledge.labels_of(np.concatenate([codes, [world.codes]]))
     crosses = (labels[:-1] != labels[-1]).any(axis=1)
@@ -177,20 +233,27 @@ def _changed(task: Task, world: World, rng: np.random.Generator, across: bool) -
     for option in order[:TRIES].tolist():
         concept = task.space.concepts[places[option]]
         made = task.change_world(world, {concept.name: concept.values[codes[option, places[option]]]})
-        if made is not None and made.codes != world.codes and _can_be(knowledge, made):
+        if made is not None and made.codes != world.codes and _may_be(knowledge, made, shown):
             return concept.name, made
     return None
 
 
-def _can_be(knowledge: Knowledge, world: World) -> bool:
-    return bool(knowledge.can_be(np.array([world.codes], dtype=np.int64))[0])
+def _may_be(knowledge: Knowledge, made: World, shown: ShownValues | None) -> bool:
+    """Return whether a world breaks no constraint, and what followed from the change is shown too."""
+    codes = np.array([made.codes], dtype=np.int64)
+    return bool(knowledge.can_be(codes)[0]) and (shown is None or bool(shown.holds(codes).all()))
 
 
-def _options(knowledge: Knowledge, world: Array, rng: np.random.Generator) -> tuple[Array, Codes]:
+def _options(
+    knowledge: Knowledge, world: Array, rng: np.random.Generator, shown: ShownValues | None = None
+) -> tuple[Array, Codes]:
     """Return single changes of a world in random order: the concept's place, and the concepts after it."""
     pairs = [(place, code) for place, size in enumerate(knowledge.space.sizes) for code in range(size)]
-    chosen = np.array([pair for pair in pairs if world[pair[0]] != pair[1]])
-    chosen = chosen[rng.permutation(len(chosen))[:MOST_CHANGES]]
+    chosen = np.array([pair for pair in pairs if world[pair[0]] != pair[1]]).reshape(-1, 2)
+    chosen = chosen[rng.permutation(len(chosen))]
+    if shown is not None:
+        chosen = chosen[[bool(shown.tables[place][code]) for place, code in chosen.tolist()]]
+    chosen = chosen[:MOST_CHANGES]
     codes = np.repeat(world[None, :], len(chosen), axis=0)
     codes[np.arange(len(chosen)), chosen[:, 0]] = chosen[:, 1]
     return chosen[:, 0], codes

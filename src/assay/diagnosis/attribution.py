@@ -1,58 +1,79 @@
-"""Attribution of wrong labels to perception, to the learned rule, or to both, by swapping in the ground truth.
+"""Attribution of wrong labels: each has one cause, and the model is asked again with the true concepts.
 
-A label follows from the predicted concepts by the rule that the model has learned. Two swaps separate the two: the true
-concepts with the learned rule, and the predicted concepts with the true rule.
-
-`perception`  true concepts correct it, the true rule does not
-`rule`        the true rule corrects it, true concepts do not
-`both`        neither swap alone corrects it
-`either`      each swap alone corrects it: the learned rule errs only where perception does
-`luck`        the label is right, although it would be wrong with true concepts: two errors that cancel out
+The causes are those that `diagnose` counts (`assay.diagnosis.errors`), from the same predictions by the same code. With
+the model at hand more can be known: which labels become right once the label head is given the true concepts. A label
+that stays wrong there shows that the label head errs on true concepts too; its cause keeps its name.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.diagnosis.concepts import used_concepts
+from assay.diagnosis.errors import CAUSES, Errors, causes_of, errors_of
 from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, one_hot
+from assay.diagnosis.views import SplitView
+from assay.diagnosis.wording import join_words
 from assay.errors import ConfigError
 from assay.logic.knowledge import Knowledge
+from assay.metrics.evidence import Evidence
 
-CAUSES = ("perception", "rule", "both", "either")
+
+@dataclass(frozen=True)
+class Swap:
+    """What the model's own label head predicts when it is given the true concepts."""
+
+    asked: int
+    """How many labels: those of examples whose concepts are all known."""
+    right: int
+    corrected: Mapping[str, int]
+    """How many of the wrong labels become right, by cause."""
+    still_wrong: int
+    """How many of the wrong labels stay wrong: there the label head errs on true concepts too."""
+    spoiled: int
+    """How many of the right labels become wrong: two errors of the model cancelled out."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The errors of one label, or of all together, by cause."""
+    """The errors of one label, or of all together, by cause; and what became of them with the true concepts."""
 
     label: str
-    examples: int
-    wrong: int
-    perception: int
-    rule: int
-    both: int
-    either: int
-    luck: int
-    with_true_concepts: float
-    """The accuracy of the learned rule on true concepts."""
-    with_true_rule: float
-    """The accuracy of the true rule on perceived concepts."""
+    errors: Errors
+    with_true_rule: float | None
+    """The accuracy of the true rule on the predicted concepts, where their truth is known."""
+    swap: Swap | None
+    """None where the model's label head is not at hand."""
 
     @property
     def accuracy(self) -> float:
         """The share of right labels as the model answers."""
-        return 1 - self.wrong / self.examples
+        return 1 - self.errors.wrong / self.errors.labels
+
+    @property
+    def with_true_concepts(self) -> float | None:
+        """The accuracy of the model's label head on true concepts."""
+        return None if self.swap is None else self.swap.right / self.swap.asked
 
     @property
     def text(self) -> str:
-        """The causes in a sentence."""
-        if not self.wrong:
-            return "No label is wrong."
-        parts = [f"{getattr(self, cause)} {cause}" for cause in CAUSES if getattr(self, cause)]
-        return f"Of {self.wrong} wrong labels ({self.wrong / self.examples:.1%}): {', '.join(parts)}."
+        """The causes in a sentence, and in another what true concepts would change."""
+        if not self.errors.wrong or self.swap is None:
+            return self.errors.text or "No label is wrong."
+        corrected = {cause: count for cause, count in self.swap.corrected.items() if count}
+        parts = [f"{count:,} of those {CAUSES[cause]}" for cause, count in corrected.items()]
+        return f"{self.errors.text} With the true concepts, {join_words(parts) or 'none of them'} would be right."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        counts = self.errors.to_dict()
+        examples = counts.pop("labels")
+        ends = {"with_true_concepts": self.with_true_concepts, "with_true_rule": self.with_true_rule}
+        swap = None if self.swap is None else asdict(self.swap)
+        return {"label": self.label, "examples": examples, **counts, **ends, "accuracy": self.accuracy, "swap": swap}
 
 
 @dataclass(frozen=True)
@@ -76,12 +97,11 @@ class Attribution:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        shares = {share.label: {**asdict(share), "accuracy": share.accuracy} for share in self.labels}
         return {
             "model": self.model,
             "split": self.split,
-            "labels": shares,
-            "whole": {**asdict(self.whole), "accuracy": self.whole.accuracy},
+            "labels": {share.label: share.to_dict() for share in self.labels},
+            "whole": self.whole.to_dict(),
             "concepts": [asdict(blame) for blame in self.concepts],
         }
 
@@ -92,63 +112,84 @@ class Attribution:
 
 
 HEAD = (
-    "label", "examples", "accuracy", "wrong", *CAUSES, "luck", "with true concepts", "with true rule",
+    "label", "examples", "accuracy", "wrong", *CAUSES, "luck", "still wrong", "with true concepts", "with true rule",
 )  # fmt: skip
 
 
 def _row(share: Share) -> list[str]:
-    counts = [share.wrong, *(getattr(share, cause) for cause in CAUSES), share.luck]
-    ends = [share.with_true_concepts, share.with_true_rule]
-    return [
-        share.label, f"{share.examples:,}", f"{share.accuracy:.3f}",
-        *(f"{count:,}" for count in counts), *(f"{end:.3f}" for end in ends),
-    ]  # fmt: skip
+    errors = share.errors
+    counts = [errors.wrong, *(getattr(errors, cause) for cause in CAUSES), errors.luck]
+    still = "-" if share.swap is None else f"{share.swap.still_wrong:,}"
+    ends = ["-" if end is None else f"{end:.3f}" for end in (share.with_true_concepts, share.with_true_rule)]
+    counted = [f"{count:,}" for count in counts]
+    return [share.label, f"{errors.labels:,}", f"{share.accuracy:.3f}", *counted, still, *ends]
 
 
-def attribute(
+def evidence_of(
     model: IntervenableModel, knowledge: Knowledge, concepts: Codes, labels: Codes, split: str = "test"
-) -> Attribution:
-    """Attribute the errors of a model on some examples, from their true concepts and labels."""
-    sizes = knowledge.space.sizes
-    knowledge.require_rule("attributing errors to perception or the rule")
-    if len(model.concepts) != len(sizes):
-        raise ConfigError(f"model {model.name!r} does not predict every concept, so none can be swapped")
-    true = {place: one_hot(concepts[:, place], size) for place, size in enumerate(sizes)}
+) -> Evidence:
+    """Return the truth of examples beside what a model says of them when nothing is set."""
     own = model.answer(EVERY, {})
-    as_is = own.label_codes == labels
-    with_concepts = model.answer(EVERY, true).label_codes == labels
-    perceived = own.concept_codes
-    with_rule = knowledge.labels_of(perceived) == labels
-    names = knowledge.label_names
-    shares = [_share(name, as_is[:, i], with_concepts[:, i], with_rule[:, i]) for i, name in enumerate(names)]
-    whole = _share("all", as_is.ravel(), with_concepts.ravel(), with_rule.ravel())
-    misread = (perceived != concepts) & (concepts >= 0)
-    return Attribution(model.name, split, tuple(shares), whole, tuple(_blames(model, knowledge, true, misread, labels)))
+    said = own.label_codes, own.concept_codes, tuple(own.labels), tuple(own.concepts)
+    return Evidence(knowledge, split, labels, concepts, *said)
 
 
-def _share(name: str, as_is: Array, with_concepts: Array, with_rule: Array) -> Share:
-    wrong = ~as_is
-    return Share(
-        name,
-        len(as_is),
-        int(wrong.sum()),
-        perception=int((wrong & with_concepts & ~with_rule).sum()),
-        rule=int((wrong & ~with_concepts & with_rule).sum()),
-        both=int((wrong & ~with_concepts & ~with_rule).sum()),
-        either=int((wrong & with_concepts & with_rule).sum()),
-        luck=int((as_is & ~with_concepts).sum()),
-        with_true_concepts=float(with_concepts.mean()),
-        with_true_rule=float(with_rule.mean()),
-    )
+def attribute(model: IntervenableModel, evidence: Evidence, own_head: bool = True) -> Attribution:
+    """Attribute the errors that predictions show, and ask the model that made them, on the same examples.
+
+    `own_head` says that the model answers by its own label head; predictions alone have none, and the rule stands in.
+    """
+    knowledge, truth = evidence.knowledge, evidence.concepts
+    knowledge.require_rule("attributing errors to perception or the rule")
+    if len(model.concepts) != len(knowledge.space):
+        raise ConfigError(f"model {model.name!r} does not predict every concept, so none can be swapped")
+    view = SplitView(evidence.split, evidence, (), (), used_concepts(knowledge), 1.0)
+    known = np.broadcast_to(view.complete[:, None], view.truth.shape)
+    cells = (view.truth, evidence.predicted_labels, view.implied_labels, known, view.unsure)
+    true = {place: one_hot(truth[:, place], size) for place, size in enumerate(knowledge.space.sizes)}
+    given = model.answer(EVERY, true).label_codes if own_head else None
+    whole = np.broadcast_to(np.asarray(truth >= 0).all(axis=1, keepdims=True), known.shape)
+    parts = {name: [place] for place, name in enumerate(knowledge.label_names)}
+    shares = []
+    for name, columns in [*parts.items(), ("all", list(range(len(parts))))]:
+        own = tuple(cell[:, columns] for cell in cells)
+        swap = None if given is None else _swap(own, given[:, columns], whole[:, columns])
+        shares.append(_share(name, own, swap))
+    blames = _blames(model, evidence, view.truth, true)
+    return Attribution(model.name, evidence.split, tuple(shares[:-1]), shares[-1], tuple(blames))
 
 
-def _blames(
-    model: IntervenableModel, knowledge: Knowledge, true: dict[int, Array], misread: Array, labels: Codes
-) -> Sequence[Blame]:
-    """Return the concepts that are misread somewhere, those that would correct most labels first."""
-    wrong = model.answer(EVERY, {}).label_codes != labels
+Cells = tuple[Array, ...]
+"""The arguments of `errors_of`."""
+
+
+def _share(name: str, cells: Cells, swap: Swap | None) -> Share:
+    truth, _, implied, known, _ = cells
+    right = (truth == implied)[known]
+    return Share(name, errors_of(*cells), float(right.mean()) if right.size else None, swap)
+
+
+def _swap(cells: Cells, given: Codes, whole: Array) -> Swap | None:
+    """Return what labels become with the true concepts, where these are all known."""
+    if not whole.any():
+        return None
+    truth, predicted = cells[:2]
+    right = (given == truth) & whole
+    corrected = {cause: int((rows & right).sum()) for cause, rows in causes_of(*cells).items()}
+    still = int(((predicted != truth) & (given != truth) & whole).sum())
+    spoiled = int(((predicted == truth) & (given != truth) & whole).sum())
+    return Swap(int(whole.sum()), int(right.sum()), corrected, still, spoiled)
+
+
+def _blames(model: IntervenableModel, evidence: Evidence, labels: Codes, true: Mapping[int, Array]) -> Sequence[Blame]:
+    """Return the concepts that are misread somewhere, those that would correct most labels first.
+
+    A wrong label counts as corrected if the model too, asked as it is, has it wrong.
+    """
+    misread = (evidence.predicted_concepts != evidence.concepts) & (evidence.concepts >= 0)
+    wrong = (evidence.predicted_labels != labels) & (model.answer(EVERY, {}).label_codes != labels)
     blames = []
-    for place, name in enumerate(knowledge.space.names):
+    for place, name in enumerate(evidence.knowledge.space.names):
         rows = np.flatnonzero(misread[:, place] & wrong.any(axis=1))
         mended = 0
         if len(rows):

@@ -1,4 +1,8 @@
-"""Counterfactual pairs: when one concept changes, does the label follow where the rule says so, and only then?"""
+"""Counterfactual pairs: when one concept changes, does the label follow where the rule says so, and only then?
+
+Pairs in which some concept has a value that training never shows are told apart: that a model fails there says nothing
+of how it reasons. `assay make` draws none; datasets of before, or by others, may hold some.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, find_rows
+from assay.arrays import Array, Codes, find_rows
+from assay.concepts import ConceptSpace
 from assay.data.columns import PAIR_CONCEPT
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
+from assay.data.shown_values import ShownValues
 from assay.errors import DataError
 from assay.metrics.evidence import Evidence, gather
 from assay.metrics.metric import mean
@@ -49,23 +55,38 @@ class Counterfactuals:
 
     split: str
     pairs: int
+    """How many pairs the effects are those of: all but the unseen ones."""
     all: Effects
     by_concept: Mapping[str, Effects]
+    unseen: Effects | None = None
+    """The effects in pairs with a value that training does not show; None where there are no such pairs."""
+    unseen_pairs: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the findings as plain data."""
+        """Return the findings as plain data; with the key `unseen` where there are such pairs."""
         concepts = {name: effects.to_dict() for name, effects in self.by_concept.items()}
-        return {"split": self.split, "pairs": self.pairs, "all": self.all.to_dict(), "by_concept": concepts}
+        found = {"split": self.split, "pairs": self.pairs, "all": self.all.to_dict(), "by_concept": concepts}
+        apart = None if self.unseen is None else {"pairs": self.unseen_pairs, **self.unseen.to_dict()}
+        return found if apart is None else {**found, "unseen": apart}
 
     @property
     def text(self) -> str:
-        """The findings in a sentence."""
-        said = []
-        if self.all.follows.applies:
-            said.append(f"the label follows in {100 * self.all.follows.value:.0f} % of the changes that should move it")
-        if self.all.stays.applies:
-            said.append(f"stays in {100 * self.all.stays.value:.0f} % of those that should not")
-        return f"When one concept is changed, {' and '.join(said)}."
+        """The findings in a sentence, and in another what was told apart."""
+        said = _said(self.all)
+        texts = [f"When one concept is changed, {' and '.join(said)}."] if said else []
+        if self.unseen is not None:
+            those = "pair is left out: it has" if self.unseen_pairs == 1 else "pairs are left out: they have"
+            texts.append(f"{self.unseen_pairs:,} {those} values that training does not show.")
+        return " ".join(texts)
+
+
+def _said(effects: Effects) -> list[str]:
+    said = []
+    if effects.follows.applies:
+        said.append(f"the label follows in {100 * effects.follows.value:.0f} % of the changes that should move it")
+    if effects.stays.applies:
+        said.append(f"stays in {100 * effects.stays.value:.0f} % of those that should not")
+    return said
 
 
 @dataclass(frozen=True)
@@ -75,6 +96,19 @@ class AlignedPairs:
     before: Evidence
     after: Evidence
     concepts: tuple[str, ...]
+
+    def unseen(self, training: Codes | None) -> Array:
+        """Return which pairs hold a value that no training world shows; none where these are not known."""
+        if training is None:
+            return np.zeros(len(self.concepts), dtype=bool)
+        shown = ShownValues.of(self.before.knowledge.space, training)
+        held = [shown.holds(side.concepts).all(axis=1) for side in (self.before, self.after)]
+        return np.asarray(~(held[0] & held[1]))
+
+    def take(self, rows: Array) -> "AlignedPairs":
+        """Return some of the pairs."""
+        names = tuple(np.array(self.concepts, dtype=object)[rows])
+        return AlignedPairs(self.before.take(rows), self.after.take(rows), names)
 
 
 def align_pairs(dataset: Dataset, predictions: Predictions, changed_predictions: Predictions) -> AlignedPairs:
@@ -98,32 +132,42 @@ def align_pairs(dataset: Dataset, predictions: Predictions, changed_predictions:
     return AlignedPairs(gather(data, predictions).take(rows), after, names)
 
 
-def counterfactuals(dataset: Dataset, predictions: Predictions, changed_predictions: Predictions) -> Counterfactuals:
+def counterfactuals(
+    dataset: Dataset, predictions: Predictions, changed_predictions: Predictions, training: Codes | None = None
+) -> Counterfactuals:
     """Compare what a model says of examples, and of what they were changed to, with the ground truth.
 
-    The predictions are those of `align_pairs`.
+    The predictions are those of `align_pairs`; `training` holds the worlds that training shows, a row each.
     """
-    pairs = align_pairs(dataset, predictions, changed_predictions)
-    before, after, names, space = pairs.before, pairs.after, pairs.concepts, dataset.knowledge.space
+    pairs, space = align_pairs(dataset, predictions, changed_predictions), dataset.knowledge.space
+    unseen = pairs.unseen(training)
+    apart = _effects(_values(pairs.take(np.flatnonzero(unseen)), space)) if unseen.any() else None
+    kept = pairs.take(np.flatnonzero(~unseen)) if unseen.any() else pairs
+    values, names = _values(kept, space), kept.concepts
+    by_concept = {
+        name: _effects({key: found[[n == name for n in names]] for key, found in values.items()})
+        for name in dict.fromkeys(sorted(names, key=space.place))
+    }
+    return Counterfactuals(PAIRS, len(names), _effects(values), by_concept, apart, int(unseen.sum()))
+
+
+def _values(pairs: AlignedPairs, space: ConceptSpace) -> dict[str, Array]:
+    """Return for each pair each of its effects, NaN where there is nothing to see."""
+    before, after = pairs.before, pairs.after
     moved = before.labels != after.labels
     right = (before.labels == before.predicted_labels) & (after.labels == after.predicted_labels)
     same = before.predicted_labels == after.predicted_labels
     differs = before.concepts != after.concepts
     spoken = (before.predicted_concepts >= 0) & (after.predicted_concepts >= 0)
-    columns = np.array([space.place(name) for name in names])
+    columns = np.array([space.place(name) for name in pairs.concepts], dtype=np.int64)
     own = np.arange(differs.shape[1])[None, :] == columns[:, None]
     kept = before.predicted_concepts == after.predicted_concepts
-    values = {
+    return {
         "follows": _rows(right, moved),
         "stays": _rows(same, ~moved),
         "noticed": _rows(after.predicted_concepts == after.concepts, own & spoken),
         "untouched": _rows(kept, ~differs & spoken),
     }
-    by_concept = {
-        name: _effects({key: found[[n == name for n in names]] for key, found in values.items()})
-        for name in dict.fromkeys(sorted(names, key=space.place))
-    }
-    return Counterfactuals(PAIRS, len(after), _effects(values), by_concept)
 
 
 def _rows(true: Array, counted: Array) -> Array:
