@@ -14,7 +14,6 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
 from assay.data.dataset import SplitData
 from assay.data.rebuild import redrawing_for
-from assay.diagnosis.attribution import attribute
 from assay.diagnosis.automation import coverage_curve, fit_abstention
 from assay.diagnosis.calibration import fit_scalings
 from assay.diagnosis.discovery.matching import UnitSplit, concept_values, fit_matches, score_matches
@@ -362,7 +361,6 @@ def interventions(name: str, _: Path) -> dict[str, Any]:
                     points = digest([point.to_dict() for point in curve.points])
                     asked = np.stack([one.units for one in curve.asked])
                     found[f"{model.name}, {way}, {policy}, {source}"] = [points, asked]
-        found[f"{model.name}, attribution"] = attribute(model, knowledge, codes, truth.labels).to_dict()
         found[f"{model.name}, abstention"] = abstention.to_dict()
     found["units"] = [units.to_dict(space) for units, _, _ in ways.values()]
     return found

@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis.attribution import Share, _share, attribute
 from assay.diagnosis.findings import RANK, Finding
 from assay.diagnosis.headline import DECIDED_BY, TONES, Headline, _deciding_split, _why, headline
 from assay.diagnosis.identifiability import MOST_READINGS, MOST_WORLDS, Identifiability, identifiability
 from assay.diagnosis.information import Blur, entropy, mutual_information, mutual_information_knn
-from assay.diagnosis.interventions.intervenable import BottleneckModel
-from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.leakage import FEWEST_ROWS, leakage
 from assay.diagnosis.maps import ConceptMap, MapFitter, explained_by_sources, follows_map
 from assay.diagnosis.reading import Reading
@@ -265,54 +262,6 @@ def test_a_map_from_elsewhere_must_explain_clearly_more():
     assert world.kind == "world" and world.sources == ("a", "b", "c") and len(world.image) == 8
     few = true[:15]
     assert MapFitter(evidence(few * 0 + few[:, [2, 1, 0]], true=few), 0.05).elsewhere(0) is None
-
-
-def test_blame_by_swapping_in_the_truth():
-    as_is = np.array([1, 1, 0, 0, 0, 0], dtype=bool)
-    concepts, rule = np.array([1, 0, 1, 0, 0, 1], dtype=bool), np.array([1, 1, 0, 1, 0, 1], dtype=bool)
-    found = _share("y", as_is, concepts, rule)
-    assert found == Share(
-        "y",
-        6,
-        4,
-        perception=1,
-        rule=1,
-        both=1,
-        either=1,
-        luck=1,
-        with_true_concepts=0.5,
-        with_true_rule=pytest.approx(4 / 6),
-    )
-    assert found.accuracy == pytest.approx(1 / 3)
-    assert found.text == "Of 4 wrong labels (66.7%): 1 perception, 1 rule, 1 both, 1 either."
-    assert _share("y", as_is[:2], concepts[:2], rule[:2]).text == "No label is wrong."
-
-
-def test_concepts_are_blamed_by_what_they_would_mend():
-    true = np.array([[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 1]])
-    said = np.array([[1, 0, 1], [1, 1, 1], [1, 1, 0], [1, 1, 0]])
-    made = BottleneckModel("toy", [np.eye(2)[said[:, i]] * 0.8 + 0.1 for i in range(3)], rule_head(XOR))
-    found = attribute(made, XOR, true, XOR.labels_of(true))
-    assert [(blame.concept, blame.misread, blame.mends) for blame in found.concepts] == [
-        ("a", 2, 2),
-        ("b", 1, 1),
-        ("c", 3, 0),
-    ]
-    assert found.whole.wrong == 3 and found.whole.perception == 3 and found.split == "test" and len(found.rows()) == 1
-    assert found.rows()[0] == ["all", "4", "0.250", "3", "3", "0", "0", "0", "0", "1.000", "0.250"]
-
-
-def test_one_wrong_label_of_two_is_enough_to_blame_a_concept():
-    both = Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b)", "z": "c"})
-    true = np.array([[0, 0, 0], [0, 1, 1], [1, 1, 1]])
-    said = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 1]])
-    made = BottleneckModel("toy", [np.eye(2)[said[:, i]] for i in range(3)], rule_head(both))
-    found = attribute(made, both, true, both.labels_of(true))
-    assert [(blame.concept, blame.misread, blame.mends) for blame in found.concepts] == [("a", 1, 1), ("c", 1, 1)]
-    assert [(share.label, share.wrong) for share in found.labels] == [("y", 1), ("z", 1)] and found.whole.examples == 6
-    assert [row[0] for row in found.rows()] == ["y", "z", "all"] and found.to_dict()["labels"]["y"][
-        "accuracy"
-    ] == pytest.approx(2 / 3)
 
 
 def saliency(side="above", blank=2, mark=True, kind="label", untrained=0.25):

@@ -10,7 +10,6 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.data.confounding.confounder import Confounder
 from assay.diagnosis import verdict
-from assay.diagnosis.attribution import Attribution, Blame, Share, attribute
 from assay.diagnosis.automation import Abstention
 from assay.diagnosis.calibration import Scaling
 from assay.diagnosis.comparisons import RegionScore
@@ -19,8 +18,6 @@ from assay.diagnosis.counterfactual import Counterfactuals, Effects
 from assay.diagnosis.findings import MEANINGS, Finding
 from assay.diagnosis.headline import Headline, _why
 from assay.diagnosis.identifiability import Identifiability
-from assay.diagnosis.interventions.intervenable import BottleneckModel
-from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.interventions.units import Units
 from assay.diagnosis.labels import LabelState
 from assay.diagnosis.leakage import Leakage, Measure
@@ -32,8 +29,7 @@ from assay.diagnosis.saliency import SaliencyScore, ScoreBesideChance
 from assay.diagnosis.verdict import Diagnosis
 from assay.diagnosis.views import Errors
 from assay.diagnosis.violations import ConsistencySummary, RuleViolations, TagViolations, Violations
-from assay.errors import RuleUnknown
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import wilson
@@ -92,27 +88,6 @@ def test_the_state_of_a_concept():
     assert silent == {**PLAIN_STATE, "answered": 0, "right": 0, "accuracy": None, "low": 0.0, "high": 1.0,
                       "missed_values": [], "map": None}  # fmt: skip
     assert math.isnan(replace(STATE, answered=0, right=0).accuracy)
-
-
-def test_errors_by_cause():
-    shares = tuple(Share(name, 40, 12, 1, 2, 3, 6, 5, 0.625, 0.75) for name in ("y", "z"))
-    whole = Share("all", 80, 30, 4, 5, 6, 15, 7, 0.5, 0.25)
-    found = Attribution("m", "ood", shares, whole, (Blame("b", 9, 4), Blame("a", 3, 0)))
-    counts = {"examples": 40, "wrong": 12, "perception": 1, "rule": 2, "both": 3, "either": 6, "luck": 5}
-    each = {**counts, "with_true_concepts": 0.625, "with_true_rule": 0.75, "accuracy": 0.7}
-    assert found.to_dict() == {
-        "model": "m", "split": "ood", "labels": {name: {"label": name, **each} for name in ("y", "z")},
-        "whole": {"label": "all", "examples": 80, "wrong": 30, "perception": 4, "rule": 5, "both": 6, "either": 15,
-                  "luck": 7, "with_true_concepts": 0.5, "with_true_rule": 0.25, "accuracy": 0.625},
-        "concepts": [{"concept": "b", "misread": 9, "mends": 4}, {"concept": "a", "misread": 3, "mends": 0}],
-    }  # fmt: skip
-
-
-def test_errors_have_no_cause_without_a_rule():
-    bare = Knowledge(bits(["a"]), (Label("y", NO_RULE, (False, True)),))
-    model = BottleneckModel("m", [np.eye(2)], rule_head(Knowledge.of(bits(["a"]), {"y": "a"})))
-    with pytest.raises(RuleUnknown, match="attributing errors to perception or the rule needs a rule"):
-        attribute(model, bare, np.array([[0], [1]]), np.array([[0], [1]]))
 
 
 def test_rules_of_abstaining_units_leaks_and_lines():

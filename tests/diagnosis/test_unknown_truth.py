@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.attribution import attribute
 from assay.diagnosis.interventions.intervenable import BottleneckModel
 from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.interventions.manipulation import toggle_concepts
@@ -63,13 +62,6 @@ def test_units_are_ranked_by_the_answers_that_there_are():
     told = [ranking._quality({place: codes}) for place, codes in
             ((0, np.where(truth[:, [0]] < 0, np.nan, np.eye(2)[truth[:, 0]])), (2, np.eye(3)[truth[:, 2]]))]  # fmt: skip
     assert told[1] > told[0] and ranking.order(Units.of(SPACE)) == (2, 0, 1)
-
-
-def test_a_concept_that_is_not_known_is_not_misread():
-    made = model([0, 0, 2], [1, 0, 0], [0, 0, 1], [1, 0, 2])
-    found = attribute(made, RULE, TRUTH, np.array([[1, 1], [0, 0], [0, 1], [1, 0]]))
-    assert [(one.concept, one.misread, one.mends) for one in found.concepts] == [("a", 1, 1), ("n", 1, 1)]
-    assert found.whole.wrong == 4  # two of them where nothing is known that could mend them
 
 
 def test_whole_matches_are_counted_where_all_truth_is_known():

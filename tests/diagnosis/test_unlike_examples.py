@@ -11,10 +11,8 @@ from scipy import stats
 from assay.concepts import Concept, ConceptSpace
 from assay.diagnosis import leakage as leaks
 from assay.diagnosis import saliency
-from assay.diagnosis.attribution import Attribution, Blame, Share, attribute
 from assay.diagnosis.calibration import Scaling, fit_scaling, fit_scalings
 from assay.diagnosis.information import Blur, entropy, mutual_information, mutual_information_knn
-from assay.diagnosis.interventions.intervenable import BottleneckModel
 from assay.diagnosis.interventions.label_heads import LinearHead, rule_head
 from assay.diagnosis.leakage import leakage
 from assay.diagnosis.propagation import (
@@ -29,7 +27,7 @@ from assay.diagnosis.propagation import (
 from assay.diagnosis.saliency import ExampleScores, SaliencyScore, ScoreBesideChance, ScoredTarget, summarise
 from assay.diagnosis.soft_leakage import explained_ranks, find_soft_leak, mean_ranks, soft_leaks
 from assay.diagnosis.views import SplitView
-from assay.errors import ConfigError, DataError, TooLarge
+from assay.errors import DataError, TooLarge
 from assay.logic.knowledge import NO_RULE, Knowledge, Label, Odds
 from assay.logic.parse import parse
 from assay.metrics.evidence import Evidence
@@ -537,64 +535,3 @@ def test_information_of_unequal_classes_by_neighbours():
     assert mutual_information_knn(np.arange(3.0), np.arange(3), blur) == 0.0
     assert entropy(np.array([5, 5, 7, 9])) == pytest.approx(1.5 * math.log(2)) and entropy(np.array([])) == 0.0
     assert mutual_information(np.array([0, 0, 1, 1]), np.array([0, 0, 0, 1])) == pytest.approx(0.2157615)
-
-
-# attribution
-
-
-def test_errors_of_several_labels_by_cause():
-    held = evidence()
-    space, rule = SPACE, rule_head(RULE)
-
-    def head(concepts):
-        labels = rule(concepts)
-        return [labels[0][:, ::-1] * 0.2 + 0.8 * concepts[0], labels[1], labels[2]]  # y by a alone
-
-    model = BottleneckModel("mine", list(held.concept_probabilities), head)
-    found = attribute(model, RULE, held.concepts, held.labels, "hard")
-    codes = held.predicted_concepts
-    as_is = np.stack([p.argmax(axis=1) for p in head(model.concepts)], axis=1) == held.labels
-    true = [np.eye(size)[held.concepts[:, i]] for i, size in enumerate(space.sizes)]
-    by_truth = np.stack([p.argmax(axis=1) for p in head(true)], axis=1) == held.labels
-    by_rule = RULE.labels_of(codes) == held.labels
-    assert (found.model, found.split, [share.label for share in found.labels]) == ("mine", "hard", ["y", "s", "always"])
-    for place, share in [*enumerate(found.labels), (slice(None), found.whole)]:
-        mine, truth, ruled = (side[:, place].ravel() for side in (as_is, by_truth, by_rule))
-        assert (share.examples, share.wrong) == (mine.size, int((~mine).sum()))
-        counts = [0] * 5
-        for is_right, with_truth, with_rule in zip(mine, truth, ruled, strict=True):
-            if not is_right:
-                counts[
-                    {(True, False): 0, (False, True): 1, (False, False): 2, (True, True): 3}[
-                        bool(with_truth), bool(with_rule)
-                    ]
-                ] += 1
-            counts[4] += bool(is_right and not with_truth)
-        assert [share.perception, share.rule, share.both, share.either, share.luck] == counts
-        assert share.with_true_concepts == truth.mean() and share.with_true_rule == ruled.mean()
-        assert share.accuracy == pytest.approx(mine.mean())
-    expected = []
-    for place, name in enumerate(space.names):
-        misread = codes[:, place] != held.concepts[:, place]
-        mended = [p.copy() for p in model.concepts]
-        mended[place] = true[place]
-        after = np.stack([p.argmax(axis=1) for p in head(mended)], axis=1) == held.labels
-        if misread.any():
-            expected.append(Blame(name, int(misread.sum()), int((~as_is & after)[misread].sum())))
-    assert list(found.concepts) == sorted(expected, key=lambda blame: (-blame.mends, -blame.misread, blame.concept))
-    assert (
-        len(found.rows()) == 4
-        and found.rows()[3][0] == "all"
-        and found.to_dict()["whole"]["accuracy"] == found.whole.accuracy
-    )
-    with pytest.raises(ConfigError, match="does not predict every concept"):
-        attribute(replace(model, concepts=model.concepts[:3]), RULE, held.concepts, held.labels)
-
-
-def test_a_table_of_one_label_has_one_row_and_says_every_cause():
-    share = Share("y", 2000, 1500, 700, 400, 250, 150, 30, 0.5, 0.75)
-    one = Attribution("m", "test", (share,), replace(share, label="all"), ())
-    assert one.rows() == [["all", "2,000", "0.250", "1,500", "700", "400", "250", "150", "30", "0.500", "0.750"]]
-    assert share.text == "Of 1500 wrong labels (75.0%): 700 perception, 400 rule, 250 both, 150 either."
-    assert replace(share, rule=0, both=0).text.endswith(": 700 perception, 150 either.")
-    assert replace(share, wrong=0).text == "No label is wrong."
