@@ -71,7 +71,7 @@ READING = [
     tens(name="tens-side-by-side", cause="labels beside concepts, few examples", model="multitask", train=300,
          look=Look(noise=0.35), intended=("inconsistent", "noisy", "leaking", "wrong rule", "underfit")),
     robots(name="robots-astray", cause="labels beside concepts, both from noise", model="beside", train=700, epochs=6,
-           look=GRAINY, intended=("inconsistent", "noisy")),
+           look=GRAINY, intended=("inconsistent", "noisy", "wrong rule")),
     robots(name="robots-few", cause="n = 60, noise in pictures", model="independent", head="rule", test=60,
            look=Look(noise=0.3), intended=("too few", "noisy")),
     parity(name="parity-few", cause="n = 60", model="independent", head="rule", test=60,

@@ -74,7 +74,7 @@ READING = [
     roads(name="roads-side-by-side", cause="labels beside concepts, few examples", model="multitask", train=250,
           look=Look(noise=0.35), intended=("inconsistent", "noisy", "leaking", "wrong rule", "underfit")),
     roads(name="roads-astray", cause="labels beside concepts, both from noise", model="beside", train=700, epochs=6,
-          look=GRAINY, intended=("inconsistent", "noisy")),
+          look=GRAINY, intended=("inconsistent", "noisy", "wrong rule")),
     figures(name="figures-few", cause="n = 60", model="independent", head="rule", test=60,
             intended=("too few", "sound")),
     roads(name="roads-few", cause="n = 60, noise in pictures", model="independent", head="rule", test=60,

@@ -70,14 +70,14 @@ def test_what_cannot_be_marked_is_refused(shelf):
 
 def test_a_dataset_of_several_shards_is_marked_row_by_row(tmp_path, monkeypatch):
     monkeypatch.setattr(Recipe, "shard_rows", property(lambda self: 3))
-    old = written(Shelf(), tmp_path / "old", train=5, valid=2, test=7, hard=0, pairs=7)
+    old = written(Shelf(), tmp_path / "old", train=14, valid=2, test=7, hard=0, pairs=7)
     marks = [planted(strength=0.5), planted(what="frame", strength=0.5, **{"with": "two"})]
     manifest = stored.confound_dataset(old, marks, tmp_path / "new")
     assert stored.confound_dataset(old, marks, tmp_path / "new") == manifest
     new = Dataset.open(tmp_path / "new")
     assert new.split_names == ("train", "valid", "test", "unconfounded", "reversed")
     assert [[shard["rows"] for shard in entry["shards"]] for entry in manifest["splits"]] == [
-        [3, 2],
+        [3, 3, 3, 3, 2],
         [2],
         *[[3, 3, 1]] * 3,
     ]
