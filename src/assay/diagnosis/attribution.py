@@ -145,7 +145,7 @@ def attribute(model: IntervenableModel, evidence: Evidence, own_head: bool = Tru
         raise ConfigError(f"model {model.name!r} does not predict every concept, so none can be swapped")
     view = SplitView(evidence.split, evidence, (), (), used_concepts(knowledge), 1.0)
     known = np.broadcast_to(view.complete[:, None], view.truth.shape)
-    cells = (view.truth, evidence.predicted_labels, view.implied_labels, known, view.unsure)
+    cells = (view.truth, evidence.predicted_labels, view.implied_labels, known, view.unsure, view.by_table)
     true = {place: one_hot(truth[:, place], size) for place, size in enumerate(knowledge.space.sizes)}
     given = model.answer(EVERY, true).label_codes if own_head else None
     whole = np.broadcast_to(np.asarray(truth >= 0).all(axis=1, keepdims=True), known.shape)
@@ -164,7 +164,7 @@ Cells = tuple[Array, ...]
 
 
 def _share(name: str, cells: Cells, swap: Swap | None) -> Share:
-    truth, _, implied, known, _ = cells
+    truth, _, implied, known = cells[:4]
     right = (truth == implied)[known]
     return Share(name, errors_of(*cells), float(right.mean()) if right.size else None, swap)
 

@@ -1,8 +1,8 @@
 """How a model reads each concept: right, misread, collapsed, noisy, not learned, absent, or too few examples to tell.
 
-A fault is claimed where an interval excludes the alternative, at a level that all concepts of all splits share, so that
-a sound model with a hundred concepts is not called noisy by chance. That a concept is read right needs an interval too:
-its accuracy is at least `RIGHT` with 97.5 % confidence, and no value of it is clearly missed.
+A fault is claimed where a test excludes the alternative, at a level that all concepts of all splits share, so that a
+sound model with a hundred concepts is not called noisy by chance. That a concept is right needs a test too: it would be
+right as often by a chance of 2.5 % only, were it wrong in a tenth; and no value of it is clearly missed.
 """
 
 from collections.abc import Sequence
@@ -13,9 +13,11 @@ import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import ConceptSpace
-from assay.diagnosis.maps import MOSTLY, ConceptMap, MapFitter
+from assay.diagnosis.maps import ConceptMap, MapFitter
+from assay.diagnosis.thresholds import DEFAULTS, Concepts, Maps, Thresholds
 from assay.errors import AssayError
-from assay.logic.circuit import compile_diagram
+from assay.logic.circuit import Diagram, compile_diagram
+from assay.logic.formula import Const
 from assay.logic.ground import ground_formula
 from assay.logic.knowledge import Knowledge
 from assay.logic.traverse import names_in
@@ -25,28 +27,23 @@ from assay.metrics.quality import confusion
 
 State = Literal["right", "misread", "collapsed", "noisy", "not learned", "absent", "too few"]
 STATES: dict[State, str] = {
-    "right": "read right",
-    "misread": "systematically misread: another map than the identity explains the answers",
-    "collapsed": "values are merged: several are said as one",
-    "noisy": "mostly read right, but wrong more often than is tolerated",
-    "not learned": "the answers have little to do with the truth",
-    "absent": "the model does not say it, or not for every example",
+    "right": "right",
+    "misread": "systematically misread: another map than the identity explains the predictions",
+    "collapsed": "values are merged: several are predicted as one",
+    "noisy": "mostly right, but wrong more often than is tolerated",
+    "not learned": "the predictions have little to do with the truth",
+    "absent": "not predicted, or not for every example",
     "too few": "too few examples to tell",
 }
 SYSTEMATIC: tuple[State, ...] = ("misread", "collapsed")
 WRONG: tuple[State, ...] = ("misread", "collapsed", "noisy", "not learned")
 
-TOLERATED = 0.05
-"""The share of wrong answers above which a concept is noisy."""
-RIGHT = 0.88
-"""The accuracy that a concept read right surely has (30 right answers of 30 show it), and the recall that none of its
-values is clearly below."""
-CONSTANT = 0.95
-"""The share of answers from which on one value counts as the only one said."""
-LEARNED = 0.2
-"""The association of answers and truth (Cramer's V) below which a concept counts as not learned."""
+SURELY = 0.025
+"""The chance that a concept or label counts as right though it is wrong as often as it may just not be."""
 DIAGRAM = 20_000
 """How large the rule's diagram may get when used concepts are looked for."""
+MOST_PAIRS = 200_000
+"""How many pairs of its nodes are followed when constraints are looked at."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +108,9 @@ def map_to_dict(mapping: ConceptMap) -> dict[str, Any]:
 
 
 def used_concepts(knowledge: Knowledge) -> frozenset[int]:
-    """Return the columns of the concepts on which the label of some world depends.
+    """Return the columns of the concepts on which the label of some possible world depends.
+
+    A concept that constraints tie to others is not used if the others determine the label of every possible world.
 
     >>> from assay.concepts import bits
     >>> sorted(used_concepts(Knowledge.of(bits(["a", "b", "c"]), {"y": "a and (b or not b)"})))
@@ -123,19 +122,72 @@ def used_concepts(knowledge: Knowledge) -> frozenset[int]:
     try:
         diagram = compile_diagram(formulas, space, budget=DIAGRAM)
     except AssayError:  # too large, or a program: what the text names
-        return frozenset(space.place(name) for formula in formulas for name in names_in(ground_formula(formula, space)))
+        return named_concepts(knowledge)
     pairs = zip(diagram.order, diagram.layers, strict=True)
-    return frozenset(place for place, layer in pairs if bool((layer != layer[:, :1]).any()))
+    used = frozenset(place for place, layer in pairs if bool((layer != layer[:, :1]).any()))
+    return used if knowledge.possible == Const(True) else used - _idle(knowledge, used)
 
 
-def judge_concepts(evidence: Evidence, used: frozenset[int], level: float) -> tuple[ConceptState, ...]:
-    """Return how each concept is read; `level` is the chance of a false alarm over all of them."""
+def named_concepts(knowledge: Knowledge) -> frozenset[int]:
+    """Return the columns of the concepts that the text of the rule names."""
+    space = knowledge.space
+    grounded = [ground_formula(label.formula, space) for label in knowledge.labels]
+    return frozenset(space.place(name) for formula in grounded for name in names_in(formula))
+
+
+def _idle(knowledge: Knowledge, used: frozenset[int]) -> frozenset[int]:
+    """Return concepts that the formulas use and that decide no label of a possible world."""
+    formulas = [*(label.formula for label in knowledge.labels), knowledge.possible]
+    try:
+        diagram = compile_diagram(formulas, knowledge.space, budget=DIAGRAM)
+    except AssayError:
+        return frozenset()
+    idle = frozenset(place for place in used if _differ(diagram, frozenset([place])) is False)
+    return idle if idle and _differ(diagram, idle) is False else frozenset()
+
+
+def _differ(diagram: Diagram, free: frozenset[int]) -> bool | None:
+    """Return whether two possible worlds that differ in these concepts alone have different labels; None if too many.
+
+    Pairs of nodes are followed down the diagram, with equal values but for the free concepts.
+    """
+    pairs = np.zeros((1, 2), dtype=np.int64)
+    for place, layer in zip(diagram.order, diagram.layers, strict=True):
+        first, second = layer[pairs[:, 0]], layer[pairs[:, 1]]
+        if place in free:
+            size = layer.shape[1]
+            first, second = np.repeat(first, size, axis=1), np.tile(second, (1, size))
+        width = int(layer.max()) + 1
+        together = np.unique(first.ravel() * width + second.ravel())
+        if len(together) > MOST_PAIRS:
+            return None
+        pairs = np.stack([together // width, together % width], axis=1)
+    for one, other in pairs.tolist():
+        *labels, possible = diagram.outcomes[one]
+        *others, also = diagram.outcomes[other]
+        if possible and also and labels != others:
+            return True
+    return False
+
+
+def judge_concepts(
+    evidence: Evidence,
+    used: frozenset[int],
+    level: float,
+    thresholds: Thresholds = DEFAULTS,
+    fitted: Sequence[ConceptState] = (),
+) -> tuple[ConceptState, ...]:
+    """Return how each concept is predicted; `level` is the chance of a false alarm over all of them.
+
+    `fitted` are the states on the examples that these were drawn from again: their maps are taken over.
+    """
     space = evidence.knowledge.space
-    fitter = MapFitter(evidence, level)
-    decides = decided_examples(evidence)
-    each = level / len(space)
+    fitter = MapFitter(evidence, level, thresholds.of(Maps))
+    decides = [state.decides for state in fitted] or decided_examples(evidence).tolist()
+    settings, each = thresholds.of(Concepts), level / len(space)
     return tuple(
-        _judge(evidence, place, place in used, int(decides[place]), fitter, each) for place in range(len(space))
+        _judge(evidence, place, place in used, decides[place], fitter, each, settings, fitted[place] if fitted else None)
+        for place in range(len(space))
     )
 
 
@@ -149,28 +201,52 @@ def decided_examples(evidence: Evidence) -> Array:
     return np.asarray(rows.weights[known] @ np.any(flips, axis=0))
 
 
-def _judge(evidence: Evidence, place: int, used: bool, decides: int, fitter: MapFitter, level: float) -> ConceptState:
+def _judge(
+    evidence: Evidence,
+    place: int,
+    used: bool,
+    decides: int,
+    fitter: MapFitter,
+    level: float,
+    settings: Concepts,
+    fitted: ConceptState | None,
+) -> ConceptState:
     concept, truth = evidence.knowledge.space.concepts[place], evidence.concepts[:, place]
     table = confusion(truth, evidence.predicted_concepts[:, place], len(concept.values))[:, :-1]  # no column for none
     total, answered = int((truth >= 0).sum()), int(table.sum())
     absent = ConceptState(concept.name, "absent", used, decides, total, answered, int(np.trace(table)))
     if not total:
         return replace(absent, state="too few")  # its truth is nowhere known
-    if not answered or at_least(total - answered, total, TOLERATED) <= level:
+    if not answered or at_least(total - answered, total, settings.tolerated) <= level:
         return absent
-    elsewhere = fitter.elsewhere(place)
+    elsewhere = fitter.elsewhere(place) if fitted is None else _elsewhere(fitted)
     if elsewhere is not None:
         return replace(absent, state="misread", map=elsewhere)
     own = fitter.own(place)
-    missed = tuple(str(concept.values[code]) for code in clearly_missed(table, level))
+    missed = tuple(str(concept.values[code]) for code in clearly_missed(table, level, settings.recall))
     wrong = misread_values(table, level)
-    if not wrong and fitter.clearly_misread(place):
+    clearly = fitter.clearly_misread if fitted is None else lambda _: fitted.state in SYSTEMATIC
+    if not wrong and clearly(place):
         wrong = [code for code, row in enumerate(table) if row.max() > row[code]]
-    return replace(absent, state=_own_state(table, own, wrong, bool(missed), level), map=own, missed=missed)
+    state = _own_state(table, own, wrong, bool(missed), level, settings, fitter.settings)
+    return replace(absent, state=state, map=own, missed=missed)
 
 
-def clearly_missed(counts: Array, level: float, recall: float = RIGHT) -> list[int]:
-    """Return the true values of which clearly fewer than `recall` are said right."""
+def _elsewhere(state: ConceptState) -> ConceptMap | None:
+    return state.map if state.map is not None and state.map.kind != "own" else None
+
+
+def surely_right(right: int, total: int, share: float) -> bool:
+    """Return whether so many right answers show that more than this share is right.
+
+    >>> surely_right(29, 29, 0.9), surely_right(36, 36, 0.9)
+    (False, True)
+    """
+    return total > 0 and at_least(right, total, share) <= SURELY
+
+
+def clearly_missed(counts: Array, level: float, recall: float) -> list[int]:
+    """Return the true values of which clearly fewer than `recall` are predicted right."""
     rows = [code for code in range(len(counts)) if counts[code].sum()]
     totals = {code: int(counts[code].sum()) for code in rows}
     return [c for c in rows if at_most(int(counts[c, c]), totals[c], recall) <= level / len(rows)]
@@ -188,24 +264,26 @@ def misread_values(counts: Array, level: float) -> list[int]:
     return codes
 
 
-def _own_state(counts: Array, own: ConceptMap, wrong: list[int], missed: bool, level: float) -> State:
+def _own_state(
+    counts: Array, own: ConceptMap, wrong: list[int], missed: bool, level: float, settings: Concepts, maps: Maps
+) -> State:
     """Judge by the counts of true values (rows) against answers (columns)."""
     total, right = int(counts.sum()), int(np.trace(counts))
     if wrong:
-        return _wrong_state(counts, own, wrong)
-    if at_most(right, total, 1 - TOLERATED) <= level or missed:
-        return "not learned" if association(counts) < LEARNED else "noisy"
-    return "right" if wilson(right, total)[0] >= RIGHT else "too few"
+        return _wrong_state(counts, own, wrong, settings, maps)
+    if at_most(right, total, 1 - settings.tolerated) <= level or missed:
+        return "not learned" if association(counts) < settings.learned else "noisy"
+    return "right" if surely_right(right, total, settings.right) else "too few"
 
 
-def _wrong_state(counts: Array, own: ConceptMap, wrong: list[int]) -> State:
+def _wrong_state(counts: Array, own: ConceptMap, wrong: list[int], settings: Concepts, maps: Maps) -> State:
     shares = counts.sum(axis=0) / counts.sum()
-    if shares.max() >= CONSTANT:
+    if shares.max() >= settings.constant:
         return "collapsed"
-    if association(counts) < LEARNED:
+    if association(counts) < settings.learned:
         return "not learned"
     examples, follow = int(counts[wrong].sum()), int(counts[wrong].max(axis=1).sum())
-    if wilson(follow, examples)[0] < MOSTLY:
+    if wilson(follow, examples)[0] < maps.mostly:
         return "noisy"
     return "collapsed" if own.merges else "misread"
 

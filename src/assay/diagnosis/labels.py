@@ -6,7 +6,8 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.concepts import RIGHT, clearly_missed
+from assay.diagnosis.concepts import clearly_missed, surely_right
+from assay.diagnosis.thresholds import DEFAULTS, Concepts, Labels, Thresholds
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import at_most, wilson
 from assay.metrics.quality import confusion
@@ -14,10 +15,6 @@ from assay.metrics.quality import confusion
 Standing = Literal["right", "mostly right", "wrong", "undecided"]
 STANDINGS: tuple[Standing, ...] = ("wrong", "undecided", "mostly right", "right")
 """From the worst to the best."""
-MOSTLY = 0.75
-"""The accuracy that mostly right labels surely have, and that wrong ones surely have not."""
-
-
 @dataclass(frozen=True)
 class LabelState:
     """How right one label is on one split."""
@@ -29,7 +26,7 @@ class LabelState:
     majority: int
     """How many the most frequent value would get right."""
     missed: tuple[str, ...]
-    """The values of which clearly fewer than 88 % are said right."""
+    """The values that are clearly missed."""
 
     @property
     def accuracy(self) -> float:
@@ -66,12 +63,12 @@ def expected_labels(evidence: Evidence) -> Codes:
     return labels
 
 
-def judge_labels(evidence: Evidence, level: float) -> tuple[LabelState, ...]:
+def judge_labels(evidence: Evidence, level: float, thresholds: Thresholds = DEFAULTS) -> tuple[LabelState, ...]:
     """Return how right each label is; `level` is the chance of a false alarm over all of them."""
     truth, predicted = expected_labels(evidence), evidence.predicted_labels
     labels = evidence.knowledge.labels
     return tuple(
-        _judge(label.name, tuple(map(str, label.values)), truth[:, i], predicted[:, i], level / len(labels))
+        _judge(label.name, tuple(map(str, label.values)), truth[:, i], predicted[:, i], level / len(labels), thresholds)
         for i, label in enumerate(labels)
     )
 
@@ -81,24 +78,25 @@ def worst(states: tuple[LabelState, ...]) -> Standing:
     return min((state.standing for state in states), key=STANDINGS.index)
 
 
-def _judge(name: str, values: tuple[str, ...], truth: Array, predicted: Array, level: float) -> LabelState:
+def _judge(
+    name: str, values: tuple[str, ...], truth: Array, predicted: Array, level: float, thresholds: Thresholds
+) -> LabelState:
     counts = confusion(np.maximum(truth, 0), predicted, len(values))
     total, right = len(truth), int((truth == predicted).sum())
     majority = int(counts.sum(axis=1).max())
-    missed = clearly_missed(counts, 0.05)
-    standing = _standing(right, total, majority, counts, level)
+    missed = clearly_missed(counts, 0.05, thresholds.of(Concepts).recall)
+    standing = _standing(right, total, majority, counts, level, bool(missed), thresholds.of(Labels))
     return LabelState(name, standing, total, right, majority, tuple(values[code] for code in missed))
 
 
-def _standing(right: int, total: int, majority: int, counts: Array, level: float) -> Standing:
-    low = wilson(right, total)[0]
+def _standing(
+    right: int, total: int, majority: int, counts: Array, level: float, missed: bool, settings: Labels
+) -> Standing:
     no_better = right <= majority < total and bool(clearly_missed(counts, level, 0.5))
     halfway = (total + majority) / (2 * total)
-    if no_better or at_most(right, total, min(MOSTLY, halfway)) <= level:
+    if no_better or at_most(right, total, min(settings.mostly, halfway)) <= level:
         return "wrong"
     learned = right > majority or majority == total
-    if low >= RIGHT and learned and not clearly_missed(counts, 0.05):
+    if learned and not missed and surely_right(right, total, settings.right):
         return "right"
-    if low >= MOSTLY and learned:
-        return "mostly right"
-    return "undecided"
+    return "mostly right" if learned and wilson(right, total)[0] >= settings.mostly else "undecided"

@@ -15,15 +15,12 @@ import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows, number_rows
 from assay.concepts import ConceptSpace, Value
+from assay.diagnosis.thresholds import Maps
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import at_least, wilson
 from assay.seeds import rng_for
 
 MapKind = Literal["own", "source", "object", "world"]
-CLEARLY = 0.1
-"""By how much more of the answers a later class of maps must explain."""
-MOSTLY = 0.5
-"""The share of the answers that a map must surely explain."""
 AT_ONCE = 2**16
 """How many examples are spread out into zeros and ones at a time."""
 PER_ENTRY = 8
@@ -104,8 +101,8 @@ def explained_by_sources(truth: Codes, answers: Codes, sizes: Sequence[int], hal
 class MapFitter:
     """Fits maps to the answers of a model on one split."""
 
-    def __init__(self, evidence: Evidence, level: float) -> None:
-        self.evidence, self.level = evidence, level
+    def __init__(self, evidence: Evidence, level: float, settings: Maps = Maps()) -> None:  # noqa: B008 - it is frozen
+        self.evidence, self.level, self.settings = evidence, level, settings
         self.space: ConceptSpace = evidence.knowledge.space
         self.halves = halves_of(len(evidence))
 
@@ -125,7 +122,7 @@ class MapFitter:
         rows = self._answered(place)
         follows = self._follows(place, (place,), rows)
         right = self.evidence.predicted_concepts[rows, place] == self.evidence.concepts[rows, place]
-        return self._gains(follows, right, CLEARLY / 2)
+        return self._gains(follows, right, self.settings.clearly / 2)
 
     def _gains(self, follows: Array, before: Array, margin: float) -> bool:
         """Return whether more answers follow one map than another, clearly and by a margin."""
@@ -148,8 +145,8 @@ class MapFitter:
             if known.sum() < 2 * PER_ENTRY:
                 continue
             follows = self._follows(place, columns, known)
-            mostly = wilson(int(follows.sum()), len(follows))[0] >= MOSTLY and columns != (place,)
-            if mostly and self._gains(follows, own[known[rows]], CLEARLY):
+            mostly = wilson(int(follows.sum()), len(follows))[0] >= self.settings.mostly and columns != (place,)
+            if mostly and self._gains(follows, own[known[rows]], self.settings.clearly):
                 return self._map(place, kind, columns, known)
         return None
 

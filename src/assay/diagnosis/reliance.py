@@ -26,16 +26,19 @@ from assay.data.confounding.confounder import (
 )
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import CONFOUND, PAIRS, pairs_split
-from assay.diagnosis.comparisons import rises
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.counterfactual import align_pairs
-from assay.diagnosis.findings import DROP, FEWEST, Finding
+from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
 from assay.metrics.evidence import Evidence, gather, gather_from
 from assay.metrics.interval import at_least, wilson
 from assay.predictions import Predictions
 
 MOST_NAMED = 3
+DROP = 0.1
+"""By how much worse answers are where a nuisance does not go with the label, for it to be relied on."""
+FEWEST = 20
+"""How many examples a comparison needs on each side."""
 MOST, LEAST = 0.9, 0.1
 """Between these shares of moved labels, it is said that only a part of the examples relies on a nuisance."""
 
@@ -55,7 +58,7 @@ class Rights:
     def of(cls, usual: Array, unusual: Array, level: float) -> "Rights":
         """Compare which answers are right on one side and on the other."""
         counts = int(usual.sum()), len(usual), int(unusual.sum()), len(unusual)
-        return cls(*counts, rises(~usual, ~unusual, level))
+        return cls(*counts, rises(~usual, ~unusual, level, DROP, FEWEST))
 
     @property
     def text(self) -> str:
@@ -267,7 +270,7 @@ def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance
         groups = [right[(partner == value) & side] for side in (usual, ~usual)]
         if min(map(len, groups)) >= FEWEST:
             gaps.append(float(groups[0].mean() - groups[1].mean()))
-            clear |= rises(~groups[0], ~groups[1], level)
+            clear |= rises(~groups[0], ~groups[1], level, DROP, FEWEST)
     told = clear and float(np.mean(gaps)) >= DROP / 2
     rights = replace(Rights.of(right[usual], right[~usual], level), falls=told)
     return Reliance(f"'{coupling.name}'", "nuisance", UNCONFOUNDED, 0, 0, 0, rights)
@@ -285,20 +288,6 @@ def _of_concepts(dataset: Dataset, before: Predictions, after: Predictions) -> l
         for name in sorted(set(names.tolist()), key=space.place)
         if (mine := names == name).any()
     ]
-
-
-def find_spurious(rows: Sequence[Reliance]) -> Finding | None:
-    """Find labels that follow a nuisance."""
-    relied = [row for row in rows if row.relied_on]
-    if not relied:
-        return None
-    first = relied[0]
-    usual, unusual = (first.labels if first.labels.falls else next(iter(first.concepts.values()))).shares
-    numbers = {
-        "nuisances": len(relied), "pairs": first.pairs, "moved": first.moved, "usual": usual, "unusual": unusual,
-    }  # fmt: skip
-    concepts = tuple(dict.fromkeys(name for row in relied for name in row.concepts))
-    return Finding("spurious", first.split, " ".join(row.text for row in relied), concepts, numbers=numbers)
 
 
 def describe_unused(rows: Sequence[Reliance]) -> str:

@@ -13,7 +13,8 @@ from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.reliance import reliance_of
 from assay.diagnosis.rule_relation import describe_learned_rules
-from assay.diagnosis.verdict import LEVEL, Diagnosis, diagnose
+from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
+from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import DataError
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import gather_from
@@ -25,18 +26,23 @@ _TAUGHT: dict[str, Identifiability | None] = {}
 """What the dataset that was last looked at can teach."""
 
 
-def diagnose_run(run: RunFolder, dataset: Dataset, taught: Identifiability | None = None) -> Diagnosis:
+def diagnose_run(
+    run: RunFolder, dataset: Dataset, taught: Identifiability | None = None, thresholds: Thresholds = DEFAULTS
+) -> Diagnosis:
     """Return the diagnosis of a run, or of a predictions file; `taught` where it is known from another run."""
     predictions = run.all_predictions(dataset.knowledge)
     if run.predictions(PAIRS).exists():
         predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge)
-    found = diagnose_predictions(dataset, predictions, taught)
+    found = diagnose_predictions(dataset, predictions, taught, thresholds)
     rules = describe_learned_rules(run, dataset.knowledge)
     return replace(found, notes=(*found.notes, *rules)) if rules else found
 
 
 def diagnose_predictions(
-    dataset: Dataset, predictions: Mapping[str, Predictions], taught: Identifiability | None = None
+    dataset: Dataset,
+    predictions: Mapping[str, Predictions],
+    taught: Identifiability | None = None,
+    thresholds: Thresholds = DEFAULTS,
 ) -> Diagnosis:
     """Return the diagnosis of predictions by split, with those for counterfactual worlds under `pairs`."""
     judged = {split: found for split, found in predictions.items() if split != PAIRS}
@@ -47,18 +53,20 @@ def diagnose_predictions(
     effects, why_not = effects_of(dataset, predictions)
     worlds = training_worlds(dataset)
     known = taught if taught is not None else taught_by(dataset, worlds)
-    reliance, not_judged = reliance_of(dataset, predictions, LEVEL / max(1, len(evidence)))
-    found = diagnose(evidence, worlds, about, effects, known, reliance=reliance)
+    reliance, not_judged = reliance_of(dataset, predictions, thresholds.of(Verdict).level / max(1, len(evidence)))
+    found = diagnose(evidence, worlds, about, effects, known, reliance, thresholds)
     return replace(found, notes=(*found.notes, *(why for why in (why_not, not_judged) if why)))
 
 
-def diagnose_under_rule(run: RunFolder, dataset: Dataset, rule: Knowledge) -> Diagnosis:
+def diagnose_under_rule(
+    run: RunFolder, dataset: Dataset, rule: Knowledge, thresholds: Thresholds = DEFAULTS
+) -> Diagnosis:
     """Return the diagnosis of a run's concepts under another rule; what changes of concepts do is left out."""
     judged = run.all_predictions(dataset.knowledge)
     evidence = {split: under_rule(gather_from(dataset, found), rule) for split, found in judged.items()}
     about = {**provenance(dataset), **next(iter(judged.values())).about}
     worlds = training_worlds(dataset)
-    return diagnose(evidence, worlds, about, None, identifiability(rule, worlds))
+    return diagnose(evidence, worlds, about, None, identifiability(rule, worlds), thresholds=thresholds)
 
 
 def taught_by(dataset: Dataset, worlds: Codes | None = None) -> Identifiability | None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.findings import Finding
 from assay.diagnosis.information import PRECISION
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
@@ -95,18 +94,16 @@ def mean_ranks(numbers: Array) -> Array:
     return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])
 
 
-def find_soft_leak(view: SplitView) -> Finding | None:
-    """Find concepts whose probabilities carry information about the label beyond their value."""
+def describe_soft_leaks(view: SplitView) -> str:
+    """Say whose probabilities depend on a label beyond the concept's value; no fault by itself."""
     judged = {c.concept for c in view.concepts if c.state in ("right", "noisy", "too few")}
     leaks = soft_leaks(view.evidence)
     strong = [x for x in leaks if x.concept in judged and x.strength >= LEAST and x.chance * len(leaks) <= view.level]
     if not strong:
-        return None
+        return ""
     strong.sort(key=lambda leak: -leak.strength)
-    named = [f"{leak.concept} of {leak.label} ({100 * leak.strength:.0f} %)" for leak in strong]
-    text = (
-        f"On {view.name}, probabilities of concepts depend on labels beyond the concept's value (share of their ranks "
-        f"that the label explains where the concept is right): {join_first(named)}."
+    named = [f"{leak.concept} on {leak.label} ({100 * leak.strength:.0f} %)" for leak in strong]
+    return (
+        f"On {view.name}, the confidence in a concept depends on the label beyond the concept's value (share of the "
+        f"ranks that the label explains where the concept is right): {join_first(named)}. Labels are not better for it."
     )
-    concepts, labels = (tuple(dict.fromkeys(getattr(x, key) for x in strong)) for key in ("concept", "label"))
-    return Finding("leaking", view.name, text, concepts, labels, {"strength": strong[0].strength})

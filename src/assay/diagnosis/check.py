@@ -1,0 +1,236 @@
+"""A check: one way in which a model can be wrong, the claims that it can make, and the rivals that it must beat.
+
+A check looks at a case and returns what it found: which of its claims holds on which split, with the numbers that
+decided and the wrong labels that it accounts for. The sentence of a claim is a template over these numbers, so that a
+sentence says what was tested and nothing else. Checks register as tasks, models and metrics do; other packages by the
+entry point group `assay.findings`.
+"""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.diagnosis.thresholds import Settings
+from assay.diagnosis.wording import percent, share_of
+from assay.registry import Registry
+
+if TYPE_CHECKING:
+    from assay.diagnosis.case import Case
+
+Kind = str
+"""The name of a check: the word of the verdict where its finding comes first."""
+Tone = Literal["good", "bad", "weak", "unknown"]
+"""How a verdict is coloured: fine, a fault that decides, a partial fault, not known."""
+Number = int | float | str
+"""What a template takes: a count, a share, or words."""
+FINDINGS = Registry("finding", "assay.diagnosis.checks", "assay.findings", "assay.diagnosis.check:Check")
+PLACE = re.compile(r"\{(\w+)(?:/(\w+)|(%))?\}")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence that a check can say: what it means, its text, and what to do next.
+
+    In a text, `{a}` stands for a number or words, `{a%}` for a share in per cent, and `{a/b}` for a of b with its 95 %
+    interval.
+    """
+
+    meaning: str
+    text: str
+    next: str = ""
+
+
+def render(template: str, numbers: Mapping[str, Number]) -> str:
+    """Return a template with its numbers.
+
+    >>> render("{what}: {wrong} wrong, {wrong/all}; {share%}", {"what": "y", "wrong": 5, "all": 50, "share": 0.25})
+    'y: 5 wrong, 10 % (4 to 21 %) of 50; 25 %'
+    """
+
+    def filled(match: re.Match[str]) -> str:
+        name, of, share = match.groups()
+        value = numbers[name]
+        if of is not None:
+            return share_of(int(value), int(numbers[of]))
+        if share:
+            return percent(float(value))
+        return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
+
+    return PLACE.sub(filled, template)
+
+
+def places_of(template: str) -> frozenset[str]:
+    """Return the names of the numbers that a template needs.
+
+    >>> sorted(places_of("{a/b} and {c%}"))
+    ['a', 'b', 'c']
+    """
+    return frozenset(name for match in PLACE.finditer(template) for name in match.groups()[:2] if name)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a check found on a split: the claim that holds, its numbers, and what it is about."""
+
+    claim: str
+    split: str
+    numbers: Mapping[str, Number]
+    concepts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
+    """Further sentences, such as which values are misread as which."""
+    rows: Mapping[str, Array] = field(default_factory=dict)
+    """For each split the wrong labels that it accounts for: a row an example, a column a label."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A finding: its kind, the splits that show it, a sentence, and the concepts and labels concerned."""
+
+    kind: Kind
+    split: str
+    text: str
+    concepts: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    why_numbers: Mapping[str, Number] = field(default_factory=dict, repr=False)
+    """The numbers with the words that a claim's template takes."""
+    claim: str = ""
+    meaning: str = ""
+    next: str = ""
+    details: tuple[str, ...] = ()
+    wrong_labels: int = 0
+    """How many wrong labels it accounts for, over all splits that are compared."""
+    unsettled: tuple[str, ...] = ()
+    """The kinds that explain the same wrong labels about as well."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        lists = {name: list(getattr(self, name)) for name in ("concepts", "labels", "details", "unsettled")}
+        plain = {name: getattr(self, name) for name in ("kind", "claim", "split", "text", "meaning", "next")}
+        return {**plain, **lists, "numbers": dict(self.numbers), "wrong_labels": self.wrong_labels}
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another finding that may explain the same: it withdraws this one where the data prefer it."""
+
+    kind: Kind
+    withdraws: Callable[["Case", Found, Found], bool]
+    why: str
+    """When it is withdrawn, in words."""
+
+
+S = TypeVar("S", bound=Settings)
+
+
+class Check(ABC):
+    """One way in which a model can be wrong, or right."""
+
+    name: ClassVar[str]
+    summary: ClassVar[str]
+    tone: ClassVar[Tone]
+    severity: ClassVar[int]
+    """Among findings that account for as many wrong labels, the highest comes first."""
+    measure: ClassVar[str]
+    """The metric that shows it on its split."""
+    null: ClassVar[str]
+    """The null hypothesis, in words."""
+    statistic: ClassVar[str]
+    """The statistic and its test, in words."""
+    claims: ClassVar[Mapping[str, Claim]]
+    settings: ClassVar[type[Settings] | None] = None
+    rivals: ClassVar[tuple[Rival, ...]] = ()
+    refines: ClassVar[tuple[Kind, ...]] = ()
+    """Findings that it says more exactly, so that it comes before them."""
+    why: ClassVar[str] = ""
+    """A few words for tables; the template of the claim's text, shortened, if there is none."""
+    fallback: ClassVar[bool] = False
+    """Whether it is asked only where no other check found a fault."""
+    needs_rule: ClassVar[bool] = False
+
+    @abstractmethod
+    def find(self, case: "Case") -> Iterable[Found]:
+        """Return what holds of a case, at most one for each claim and split."""
+
+    def finding(self, found: Sequence[Found]) -> Finding:
+        """Return what was found as one finding: the first split in words, and the names of others that show it."""
+        first = found[0]
+        claim = self.claims[first.claim]
+        others = list(dict.fromkeys(f.split for f in found[1:] if f.split != first.split))
+        also = f" The same holds on {', '.join(others)}." if others else ""
+        numbers = {name: value for name, value in first.numbers.items() if not isinstance(value, str)}
+        return Finding(
+            self.name,
+            first.split,
+            render(claim.text, first.numbers) + also,
+            first.concepts,
+            first.labels,
+            numbers,
+            first.numbers,
+            first.claim,
+            render(claim.meaning, first.numbers),
+            render(claim.next, first.numbers),
+            tuple(dict.fromkeys(text for f in found for text in f.details)),
+        )
+
+
+def register(check: type[Check]) -> type[Check]:
+    """Register a check under its name."""
+    FINDINGS.add(check.name, check.summary, check)
+    return check
+
+
+def known_checks() -> tuple[Check, ...]:
+    """Return one of every registered check, the gravest first."""
+    checks = [FINDINGS[name]() for name in FINDINGS]
+    return tuple(sorted(checks, key=lambda check: (-check.severity, check.name)))
+
+
+def kinds_in_order() -> tuple[Kind, ...]:
+    """Return the names of all findings, the gravest first."""
+    return tuple(check.name for check in known_checks())
+
+
+def check_of(kind: Kind) -> Check | None:
+    """Return the check of a kind; None for one that is not registered here, such as another package's."""
+    found: Check | None = FINDINGS[kind]() if kind in FINDINGS else None
+    return found
+
+
+def tone_of(kind: Kind) -> Tone:
+    """Return how a verdict is coloured; that of a finding that is not registered here is not known.
+
+    >>> tone_of("sound"), tone_of("a stranger's")
+    ('good', 'unknown')
+    """
+    check = check_of(kind)
+    return "unknown" if check is None else check.tone
+
+
+def meaning_of(kind: Kind) -> str:
+    """Return what a word says in general: the summary of its check."""
+    check = check_of(kind)
+    return "" if check is None else check.summary
+
+
+def together(found: Found, **changes: Any) -> Found:
+    """Return the same with other fields."""
+    return replace(found, **changes)
+
+
+def overlap(mine: Found, theirs: Found) -> float:
+    """Return the share of the wrong labels that one accounts for and the other does too; 0 where it has none."""
+    total = sum(int(mask.sum()) for mask in mine.rows.values())
+    both = sum(int((mask & theirs.rows[s]).sum()) for s, mask in mine.rows.items() if s in theirs.rows)
+    return both / total if total else 0.0
+
+
+def no_rows(shape: tuple[int, ...]) -> Array:
+    """Return a mask of nothing."""
+    return np.zeros(shape, dtype=bool)

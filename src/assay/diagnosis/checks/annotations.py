@@ -1,0 +1,131 @@
+"""Wrong annotations: where model and table differ, the table contradicts its own label by the rule."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from assay.diagnosis.case import Case
+from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.kept import kept_by_independent
+from assay.diagnosis.thresholds import Concepts, Settings, threshold
+from assay.diagnosis.views import SplitView
+from assay.metrics.interval import at_least, wilson
+
+Whose = Literal["model", "annotations", "both", "undecided"]
+
+
+@dataclass(frozen=True)
+class Annotations(Settings):
+    """Whose error a disagreement of model and table is."""
+
+    section: ClassVar[str] = "annotations"
+    partly: float = threshold(0.2, "share of the disagreement from which on annotations explain a part", "review: 0.00 against 0.90-1.18")
+    mostly: float = threshold(0.5, "share of the disagreement that annotations may explain where it cannot be told", "spike, 62 of 64")
+    rest: float = threshold(0.02, "share of examples that the model may misread beside wrong annotations", "spike: 27 of 32 real misreadings")
+    implied: float = threshold(0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo")
+
+
+@dataclass(frozen=True)
+class Disagreement:
+    """Examples whose predicted concepts differ from the annotated ones, and how many contradict their own label."""
+
+    examples: int
+    differ: int
+    contradict: int
+    implied: int
+    """In how many of those that contradict, the predicted concepts imply the annotated label."""
+    kept: float
+    """The share of labels that independent errors of the annotations would keep."""
+
+    @property
+    def explained(self) -> tuple[float, float, float]:
+        """The share of the disagreement that wrong annotations explain: lower end, estimate, upper end."""
+        low, high = wilson(self.contradict, self.differ)
+        room = max(1e-6, 1 - self.kept)
+        return low / room, self.contradict / max(1, self.differ) / room, high / room
+
+    def whose(self, settings: Annotations) -> Whose:
+        """Return whose error it is."""
+        low, _, high = self.explained
+        if not self.contradict or high < settings.partly or wilson(self.implied, self.contradict)[1] < settings.implied:
+            return "model"
+        rest = self.differ * (1 - min(1.0, high)) / max(1, self.examples) <= settings.rest
+        if low >= settings.partly and wilson(self.implied, self.contradict)[0] >= settings.implied:
+            return "annotations" if rest else "both"
+        return "undecided" if high >= settings.mostly and rest else "model"
+
+
+def disagreement(case: Case, view: SplitView) -> Disagreement:
+    """Return how model and table disagree on a split."""
+    differ = view.misread
+    contradict = differ & view.contradicts
+    kept = case.remember(f"kept by independent {view.name}", lambda: kept_by_independent(view)) if contradict.any() else 0.0
+    implied = int((contradict & view.implied_right).sum())
+    return Disagreement(int(view.complete.sum()), int(differ.sum()), int(contradict.sum()), implied, kept)
+
+
+def whose_error(case: Case, view: SplitView) -> Whose:
+    """Return whose error the disagreement of model and table is; the model's where the rule cannot tell."""
+    if not case.ruled or view.evidence.knowledge.stochastic:
+        return "model"
+    return disagreement(case, view).whose(case.settings(Annotations))
+
+
+@register
+class AnnotationsCheck(Check):
+    """Wrong annotations."""
+
+    name = "annotations"
+    summary = "The annotations contradict the rule where the model disagrees with them."
+    tone = "unknown"
+    severity = 66
+    measure = "concept_f1"
+    null = "the model errs; annotated concepts contradict their own label as rarely as elsewhere"
+    statistic = (
+        "share of disagreeing examples whose annotated concepts contradict the annotated label, divided by the share "
+        "that independent errors would contradict; Wilson interval"
+    )
+    settings = Annotations
+    needs_rule = True
+    claims: ClassVar = {
+        "concepts": Claim(
+            "The annotated concepts contradict the annotated labels where the model disagrees with them.",
+            "On {split}, predicted and annotated concepts differ in {differ} of {examples} examples; in "
+            "{contradict/differ} of these the annotated concepts contradict the annotated label by the rule, and in "
+            "{implied} of those {contradict} the predicted concepts imply it.",
+            "Correct the annotations: `assay audit DATA` lists the rows that contradict the rule.",
+        ),
+        "labels": Claim(
+            "Annotated labels contradict the annotated concepts where the model disagrees with them.",
+            "On {split}, {by_table} of {wrong} wrong labels are those that the rule gives for the annotated concepts: "
+            "there the annotated label contradicts the annotated concepts.",
+            "Correct the labels: `assay audit DATA` lists the rows that contradict the rule.",
+        ),
+    }
+
+    def find(self, case: Case) -> Iterator[Found]:
+        """Yield splits where annotations explain the disagreement, of concepts or of labels."""
+        if not case.ruled or case.first.evidence.knowledge.stochastic:
+            return
+        for view in case.usual.values():
+            yield from self._concepts(case, view)
+            yield from self._labels(case, view)
+
+    def _concepts(self, case: Case, view: SplitView) -> Iterator[Found]:
+        if not view.wrong_used:
+            return
+        found = disagreement(case, view)
+        if found.whose(case.settings(Annotations)) not in ("annotations", "both"):
+            return
+        numbers = {"split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied}
+        explained = {"contradict": found.contradict, "explained": min(1.0, found.explained[1])}
+        rows = {view.name: view.by_table | view.in_rows(view.by_concepts, view.misread & view.contradicts)}
+        yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
+
+    def _labels(self, case: Case, view: SplitView) -> Iterator[Found]:
+        tolerated, total, wrong = case.settings(Concepts).tolerated, view.wrong.size, int(view.wrong.sum())
+        count = int(view.by_table.sum())
+        if wrong and at_least(count, total, tolerated) <= view.level and 2 * count >= wrong:
+            names = tuple(s.label for s, own in zip(view.labels, view.by_table.T, strict=True) if own.any())
+            numbers = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
+            yield Found("labels", view.name, numbers, labels=names, rows={view.name: view.by_table})

@@ -1,0 +1,98 @@
+"""Labels are right on worlds of training and wrong on new ones, at equal concepts."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from assay.diagnosis.case import Case
+from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
+from assay.diagnosis.within import Difference, difference_within
+from assay.metrics.interval import wilson
+
+
+@dataclass(frozen=True)
+class Memorised(Settings):
+    """When new worlds are wrong more often than those of training."""
+
+    section: ClassVar[str] = "memorised"
+    drop: float = threshold(0.1, "by how much more often labels are wrong on new worlds", "built zoo")
+    examples: int = threshold(20, "examples of new worlds, and of training worlds, that a comparison needs", "built zoo", 2, 10_000)
+    worlds: int = threshold(2, "new worlds, and training worlds, that a comparison needs", "small tasks have few", 1, 10_000)
+
+
+@register
+class MemorisedCheck(Check):
+    """Memorised worlds."""
+
+    name = "memorised"
+    summary = "The model is right on worlds of the training set, and wrong on new ones."
+    tone = "bad"
+    severity = 80
+    measure = "label_accuracy"
+    null = "within equal cells of the used concepts, new worlds are wrong as often as those of training"
+    statistic = "difference of the shares of wrong labels within cells, worlds exchanged as wholes; permutation test"
+    settings = Memorised
+    refines = ("opaque", "underfit", "wrong rule", "boundary", "shifted")
+    why = "labels right in {seen_right} of {seen} examples of training worlds, in {new_right} of {new} of new ones"
+    claims: ClassVar = {
+        "cells": Claim(
+            "The model is right on worlds of the training set, and wrong on new ones with the same used concepts.",
+            "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
+            "{worlds} other worlds; among examples with equal values of the concepts that the rule uses, {by%} more "
+            "are wrong on the new ones.",
+            "{next}",
+        ),
+        "regions": Claim(
+            "The model is right on worlds of the training set, and wrong on new ones in the same region of the rule.",
+            "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
+            "{worlds} other worlds; in equal regions of the rule, {by%} more are wrong on the new ones.",
+            "{next}",
+        ),
+        "worlds": Claim(
+            "The model is right on worlds of the training set, and wrong on new ones.",
+            "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
+            "{worlds} other worlds. No world of training has the used concepts of a new one, so that a missed region "
+            "would look the same.",
+            "Train on some of the new worlds: only this tells memorised worlds from a missed region.",
+        ),
+    }
+
+    def find(self, case: Case) -> Iterator[Found]:
+        """Yield the difference between worlds of training and new ones, if it is one of memory."""
+        told, settings = case.explanations, case.settings(Memorised)
+        if told.new is None or not told.told:
+            return
+        new, old = told.new, ~told.new
+        counts = [len(np.unique(told.worlds[side])) for side in (new, old)]
+        if min(counts) < settings.worlds or min(int(new.sum()), int(old.sum())) < settings.examples:
+            return
+        seen_right = int(told.right[old].sum())
+        if wilson(seen_right, int(old.sum()))[0] < case.settings(Verdict).kept:
+            return
+        claim, difference = self._compared(case)
+        if difference is None or difference.by < settings.drop or difference.chance > case.level:
+            return
+        numbers = {
+            "seen": int(old.sum()), "seen_right": seen_right, "new": int(new.sum()),
+            "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": difference.by,
+            "next": "Train on more different worlds; on the same ones more pictures do not help: `assay make` with more examples.",
+        }  # fmt: skip
+        yield Found(claim, ", ".join(told.names), numbers, rows=told.cells_of(new & told.wrong))
+
+    def _compared(self, case: Case) -> tuple[str, Difference | None]:
+        told, margin, fewest = case.explanations, case.settings(Rivals).margin, case.settings(Rivals).fewest
+        regions = told.leaf * (int(told.nearby.max()) + 1) + told.nearby
+        for claim, cells in (("cells", told.cells), ("regions", regions)):
+            found = difference_within(told.wrong, told.new, cells, told.worlds)
+            if found.rows < fewest:
+                continue
+            if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
+                return claim, None
+            return claim, found
+        best = max(told.fit["chance"], told.fit["boundary"])
+        if told.fit["new world"] < best + margin or told.fit["new world"] < told.fit["region"] - margin:
+            return "worlds", None
+        return "worlds", difference_within(told.wrong, told.new, np.zeros(len(told.wrong)), told.worlds)

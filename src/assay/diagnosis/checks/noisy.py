@@ -1,0 +1,64 @@
+"""Concepts that the rule uses are misread too often."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from assay.diagnosis.case import Case
+from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.checks.annotations import whose_error
+from assay.diagnosis.checks.shortcut import advice, named
+from assay.diagnosis.concepts import SYSTEMATIC, WRONG
+from assay.diagnosis.wording import describe_concepts
+
+
+def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
+    view = case.usual[mine.split]
+    return whose_error(case, view) == "annotations" and not view.in_state(SYSTEMATIC)
+
+
+def _by_shortcut(case: Case, mine: Found, theirs: Found) -> bool:
+    return mine.split == theirs.split and set(mine.concepts) <= set(theirs.concepts)
+
+
+@register
+class NoisyCheck(Check):
+    """Concepts that are misread too often."""
+
+    name = "noisy"
+    summary = "Some concepts that the rule uses are misread too often."
+    tone = "weak"
+    severity = 64
+    measure = "concept_f1"
+    null = "a concept is wrong in at most 5 % of the examples, and each of its values is recalled in 88 %"
+    statistic = "wrong predictions of each concept, and of each value; exact binomial test"
+    why = "often misread: {concepts}"
+    rivals = (
+        Rival("annotations", _by_annotations, "wrong annotations explain the disagreement of model and table"),
+        Rival("shortcut", _by_shortcut, "the misreadings keep the labels"),
+    )
+    claims: ClassVar = {
+        "used": Claim(
+            "Some concepts that the rule uses are misread too often.",
+            "On {split}, {first}",
+            "{next}",
+        ),
+        "any": Claim(
+            "Some concepts are misread too often.",
+            "On {split}, {first}",
+            "{next}",
+        ),
+    }
+
+    def find(self, case: Case) -> Iterator[Found]:
+        """Yield splits with concepts that are wrong too often."""
+        for view in case.usual.values():
+            wrong = view.in_state(WRONG)
+            if not wrong or whose_error(case, view) == "undecided" and not view.in_state(SYSTEMATIC):
+                continue
+            names = tuple(state.concept for state in wrong)
+            sentences = describe_concepts(wrong, view.evidence)
+            numbers = {"split": view.name, "first": sentences[0], "count": len(wrong), "next": advice(case, names)}
+            cells = view.by_concepts | view.causes["both"] if case.ruled else view.wrong
+            rows = {view.name: view.in_rows(cells, view.misread_of(names)) | view.causes["unsure"]}
+            claim = "used" if case.ruled else "any"
+            yield Found(claim, view.name, numbers | named(names), names, details=tuple(sentences[1:]), rows=rows)

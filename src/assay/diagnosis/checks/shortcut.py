@@ -1,0 +1,145 @@
+"""A reasoning shortcut: concepts are misread, and the rule still gives the right labels."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from assay.diagnosis.case import Case
+from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.checks.annotations import disagreement, whose_error
+from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
+from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
+from assay.diagnosis.thresholds import Concepts, Rivals, Settings, threshold
+from assay.diagnosis.views import SplitView
+from assay.diagnosis.wording import describe_concepts, percent
+from assay.metrics.interval import at_least, wilson
+
+
+@dataclass(frozen=True)
+class Shortcut(Settings):
+    """When misreadings that keep labels are a shortcut."""
+
+    section: ClassVar[str] = "shortcut"
+    kept: float = threshold(0.75, "share of labels that the rule surely keeps under the misreadings", "built zoo")
+    excess: float = threshold(0.1, "share of labels kept beyond random errors of the same rate", "review 1.9: stripe, 0.89 of 0.87")
+
+
+@register
+class ShortcutCheck(Check):
+    """A reasoning shortcut."""
+
+    name = "shortcut"
+    summary = "A reasoning shortcut: concepts that the rule uses are misread, yet the rule keeps the labels."
+    tone = "bad"
+    severity = 90
+    measure = "concept_f1"
+    null = "concepts err at random, as often as they do"
+    statistic = "share of misread examples whose labels the rule keeps, against random errors of the same rate; binomial"
+    settings = Shortcut
+    needs_rule = True
+    why = "labels kept in {kept} of {misread} misread examples"
+    claims: ClassVar = {
+        "kept": Claim(
+            "A reasoning shortcut: concepts that the rule uses are systematically misread, and the rule still gives "
+            "the right labels.",
+            "On {split}, {concepts} {are} systematically misread in {misread/examples} examples, and the rule gives "
+            "the right labels for the predicted concepts in {kept/misread} of these; random errors of these concepts "
+            "would keep {random%}.",
+            "{next}",
+        ),
+        "training": Claim(
+            "A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot "
+            "reveal it.",
+            "On {split}, {concepts} {are} systematically misread in {misread/examples} examples. With this concept "
+            "mapping {agreement%} of the training worlds keep their labels; on {split} {kept/misread} of the misread "
+            "examples do.",
+            "{next}",
+        ),
+        "mixed": Claim(
+            "A reasoning shortcut: concepts that the rule uses are misread together in a way that keeps the labels.",
+            "On {split}, {concepts} {are} misread in {misread/examples} examples, and the rule gives the right labels "
+            "for the predicted concepts in {kept/misread} of these; independent errors would keep {random%}.",
+            "{next}",
+        ),
+    }
+
+    def find(self, case: Case) -> Iterator[Found]:
+        """Yield splits on which misread concepts keep the labels."""
+        for view in case.usual.values() if case.ruled else ():
+            wrong = view.in_state(SYSTEMATIC)
+            found = self._systematic(case, view, wrong) if wrong else self._mixed(case, view)
+            if found is not None:
+                yield found
+
+    def _systematic(self, case: Case, view: SplitView, wrong: Sequence[ConceptState]) -> Found | None:
+        names = tuple(state.concept for state in wrong)
+        misread = view.misread_of(names) & view.complete
+        count, kept = int(misread.sum()), int((misread & view.implied_right).sum())
+        if not count:
+            return None
+        key = f"{view.name} {names}"
+        agreement = case.remember(f"kept in training {key}", lambda: kept_in_training(wrong, case.training, view))
+        columns = [view.evidence.knowledge.space.place(name) for name in names]
+        random = case.remember(f"kept by random {key}", lambda: kept_by_random(view, columns))
+        always = agreement is not None and agreement >= 1 - case.settings(Concepts).tolerated
+        if not always and not _keeps(case, view, kept, count, random):
+            return None
+        claim = "kept" if _keeps(case, view, kept, count, random) else "training"
+        known = {} if agreement is None else {"agreement": agreement}
+        return self._found(case, view, claim, wrong, misread, known | {"kept": kept, "random": random})
+
+    def _mixed(self, case: Case, view: SplitView) -> Found | None:
+        """Return errors of concepts that together keep the labels, though no concept by itself is mostly misread."""
+        noisy = view.in_state(["noisy", "not learned"])
+        misread = view.misread
+        count, kept = int(misread.sum()), int((misread & view.implied_right).sum())
+        if not noisy or not kept:
+            return None
+        expected = case.remember(f"kept by independent {view.name}", lambda: kept_by_independent(view))
+        contradicted = int((misread & view.contradicts & view.implied_right).sum())
+        if contradicted:
+            if whose_error(case, view) in ("annotations", "undecided"):
+                return None
+            explained = min(kept, round(disagreement(case, view).contradict / max(1e-6, 1 - expected)))
+            rest, rest_kept = count - explained, kept - explained  # what wrong annotations explain is no misreading
+            if rest < case.settings(Rivals).fewest or not _keeps(case, view, rest_kept, rest, expected):
+                return None
+        elif not _keeps(case, view, kept, count, expected):
+            return None
+        return self._found(case, view, "mixed", noisy, misread, {"kept": kept, "random": expected})
+
+    def _found(
+        self, case: Case, view: SplitView, claim: str, states: Sequence[ConceptState], misread: object, numbers: dict
+    ) -> Found:
+        names = tuple(state.concept for state in states)
+        rows = view.misread_of(names)
+        told = {
+            "split": view.name, "misread": int((rows & view.complete).sum() if claim != "mixed" else view.misread.sum()),
+            "examples": int(view.complete.sum()), "next": advice(case, names), **named(names),
+        }  # fmt: skip
+        accounted = view.in_rows(view.by_concepts | view.causes["both"], rows)
+        details = tuple(describe_concepts(states, view.evidence))
+        if "agreement" in numbers and claim == "kept":
+            share = percent(float(numbers["agreement"]))
+            details = (*details, f"With this concept mapping {share} of the training worlds keep their labels.")
+        return Found(claim, view.name, told | numbers, names, details=details, rows={view.name: accounted})
+
+
+def _keeps(case: Case, view: SplitView, kept: int, count: int, random: float) -> bool:
+    settings = case.settings(Shortcut)
+    beyond = at_least(kept, count, min(1.0, random + settings.excess)) <= view.level
+    return beyond and wilson(kept, count)[0] >= settings.kept
+
+
+def named(names: Sequence[str]) -> dict[str, str]:
+    """Return names of concepts for a sentence, and the verb that goes with them."""
+    from assay.diagnosis.wording import join_first
+
+    return {"concepts": join_first(list(names)), "are": "is" if len(names) == 1 else "are"}
+
+
+def advice(case: Case, names: Sequence[str]) -> str:
+    """Return what to do about misread concepts: supervise these first."""
+    from assay.diagnosis.wording import join_first
+
+    return f"Annotate {join_first(list(names))} in some training examples: `assay mend RUN` plans which to buy first."

@@ -1,0 +1,106 @@
+"""There are too few examples to tell whether labels and concepts are right."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from assay.diagnosis.case import Case
+from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.checks.annotations import whose_error
+from assay.diagnosis.concepts import surely_right
+from assay.diagnosis.thresholds import Concepts, Labels
+from assay.diagnosis.wording import join_first, share_of
+from assay.metrics.interval import at_least
+
+STEPS = 1.05 ** np.arange(0, 140)
+"""By which factors more examples are tried."""
+
+
+def undecided(case: Case) -> bool:
+    """Return whether labels, concepts of the rule, or how labels follow, are not decided on the first split."""
+    view = case.first
+    labels = any(label.standing != "right" for label in view.labels)
+    return labels or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+
+
+def follows_surely(case: Case) -> bool:
+    """Return whether labels surely follow from the predicted concepts, where there is a rule."""
+    view = case.first
+    total, follow = int(view.complete.sum()), int((view.complete & view.follows).sum())
+    return not case.ruled or not total or surely_right(follow, total, case.settings(Labels).right)
+
+
+def contested(case: Case) -> bool:
+    """Return whether it cannot be told whose error the disagreement of model and table is."""
+    return whose_error(case, case.first) == "undecided" and bool(case.first.wrong_used)
+
+
+@register
+class TooFewCheck(Check):
+    """Too few examples."""
+
+    name = "too few"
+    summary = "There are too few examples to tell."
+    tone = "unknown"
+    severity = 10
+    measure = "label_accuracy"
+    fallback = True
+    null = "what is not decided is wrong in a tenth of the examples"
+    statistic = "right answers; exact binomial test; more examples at the same rate until it decides"
+    why = "{named}"
+    claims: ClassVar = {
+        "undecided": Claim(
+            "There are too few examples to tell whether labels and concepts are right.",
+            "On {split}, {examples} examples do not decide whether these are right: {named}.",
+            "{next}",
+        ),
+        "contested": Claim(
+            "There are too few examples to tell whether the model errs or the annotations.",
+            "On {split}, predicted and annotated concepts differ in {differ} examples; in {contradict} of these the "
+            "annotated concepts contradict the annotated label, which is too few to tell whose error it is.",
+            "Check these {differ} annotations by hand, or annotate more examples.",
+        ),
+    }
+
+    def find(self, case: Case) -> Iterator[Found]:
+        """Yield what the first split does not decide, and how many examples would."""
+        view = case.first
+        if contested(case):
+            differ = int(view.misread.sum())
+            numbers = {
+                "split": view.name, "differ": differ, "contradict": int((view.misread & view.contradicts).sum()),
+                "named": f"{differ:,} disagreements of model and annotations",
+            }  # fmt: skip
+            yield Found("contested", view.name, numbers, tuple(c.concept for c in view.wrong_used))
+            return
+        if not undecided(case):
+            return
+        labels = [label for label in view.labels if label.standing != "right"]
+        concepts = view.in_state(["too few"])
+        parts = [(f"label {x.label}", x.right, x.examples) for x in labels]
+        parts += [(x.concept, x.right, x.answered) for x in concepts]
+        if not follows_surely(case):
+            total = int(view.complete.sum())
+            parts.append(("labels that follow from the concepts", int((view.complete & view.follows).sum()), total))
+        more = [found for _, right, total in parts if (found := more_needed(case, right, total)) is not None]
+        advice = f"Predict about {max(more):,} more examples: at these rates they would decide." if more else ""
+        numbers = {
+            "split": view.name, "examples": len(view), "more": max(more, default=0),
+            "named": join_first([f"{name} ({share_of(right, total)})" for name, right, total in parts]),
+            "next": advice or "Predict more examples; at these rates many more are needed.",
+        }  # fmt: skip
+        concerned = tuple(x.concept for x in concepts), tuple(x.label for x in labels)
+        yield Found("undecided", view.name, numbers, *concerned)
+
+
+def more_needed(case: Case, right: int, total: int) -> int | None:
+    """Return how many more examples at this rate would show it right, or wrong; None if very many."""
+    share = right / max(1, total)
+    settings = case.settings(Concepts)
+    for count in np.unique(np.round(max(total, 10) * STEPS).astype(int)).tolist():
+        hits = round(share * count)
+        wrong = at_least(count - hits, count, settings.tolerated) <= case.level / 10
+        if count > total and (surely_right(hits, count, settings.right) or wrong):
+            return count - total
+    return None

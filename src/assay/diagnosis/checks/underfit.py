@@ -1,0 +1,96 @@
+"""Labels are wrong, and nothing that was tested says why."""
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+import numpy as np
+
+from assay.diagnosis.case import Case
+from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.thresholds import Concepts
+from assay.diagnosis.wording import join_first, percent, share_of
+from assay.metrics.interval import at_least
+
+
+def _names_all(case: Case, mine: Found, theirs: Found) -> bool:
+    """Whether another finding is about every label that is wrong."""
+    return set(mine.labels) <= set(theirs.labels)
+
+
+def _accounts(case: Case, mine: Found, theirs: Found) -> bool:
+    """Whether another finding accounts for half of these wrong labels."""
+    split = mine.split
+    if split not in theirs.rows:
+        return False
+    total = int(mine.rows[split].sum())
+    return 2 * int((mine.rows[split] & theirs.rows[split]).sum()) >= total > 0
+
+
+def _noise_explains(case: Case, mine: Found, theirs: Found) -> bool:
+    """Whether noisy concepts, none of which is lost, account for the wrong labels."""
+    states = {state.concept: state.state for state in case.usual[theirs.split].concepts}
+    learned = all(states[name] == "noisy" for name in theirs.concepts)
+    return _accounts(case, mine, theirs) and (learned or mine.claim == "unexplained")
+
+
+@register
+class UnderfitCheck(Check):
+    """Labels that are not learned."""
+
+    name = "underfit"
+    summary = "Labels are wrong: they are not learned, or nothing that was tested says why."
+    tone = "bad"
+    severity = 70
+    measure = "label_accuracy"
+    null = "a label is right in at least 75 %, and more often than its most frequent value"
+    statistic = "right labels; exact binomial test"
+    refines = ("opaque",)
+    why = "{named}"
+    rivals = (
+        Rival("wrong rule", _names_all, "the concepts are right, and the label head is wrong about these labels"),
+        Rival("incomplete", _names_all, "the concepts determine no more of these labels"),
+        Rival("annotations", _accounts, "the annotations contradict the rule there"),
+        Rival("noisy", _noise_explains, "misread concepts account for them"),
+        Rival("missed region", _accounts, "they lie in a region"),
+        Rival("memorised", _accounts, "they lie on new worlds"),
+        *(
+            Rival(kind, lambda case, mine, theirs: mine.claim == "unexplained" and _accounts(case, mine, theirs), "it accounts for them")
+            for kind in ("shortcut", "wrong rule", "inconsistent", "boundary", "shifted", "spurious")
+        ),
+    )
+    claims: ClassVar = {
+        "labels": Claim(
+            "Labels are wrong: they are not learned.",
+            "On {split}, {named}; the most frequent value would be right in {majority}.",
+            "Train longer, with more examples or a larger network.",
+        ),
+        "unexplained": Claim(
+            "Labels are wrong too often, and nothing that was tested says why.",
+            "On {split}, {named}: {wrong} labels are wrong, and neither a region of the concepts, new worlds, another "
+            "split nor the boundary explains them.",
+            "Train longer or with more examples, and look at the wrong ones: `assay report RUN`.",
+        ),
+    }
+
+    def find(self, case: Case) -> Iterator[Found]:
+        """Yield the labels of the first split that are not learned, or wrong too often."""
+        view = case.first
+        lost = [place for place, label in enumerate(view.labels) if label.standing == "wrong"]
+        tolerated, each = case.settings(Concepts).tolerated, view.level / len(view.labels)
+        often = [
+            place
+            for place, label in enumerate(view.labels)
+            if place in lost or at_least(label.examples - label.right, label.examples, tolerated) <= each
+        ]
+        for claim, places in (("labels", lost), ("unexplained", often)):
+            if not places or (claim == "unexplained" and lost):
+                continue
+            states = [view.labels[place] for place in places]
+            cells = np.zeros_like(view.wrong)
+            cells[:, places] = view.wrong[:, places]
+            numbers = {
+                "split": view.name,
+                "named": join_first([f"{s.label} is right in {share_of(s.right, s.examples)}" for s in states]),
+                "majority": join_first([percent(s.majority / s.examples) for s in states]), "wrong": int(cells.sum()),
+            }  # fmt: skip
+            yield Found(claim, view.name, numbers, labels=tuple(s.label for s in states), rows={view.name: cells})

@@ -1,0 +1,262 @@
+"""Explanations of wrong labels that neither annotations nor concepts explain, compared on held-out worlds.
+
+Where a label head errs, or a model predicts no concepts, wrong labels may lie in a *region* of the concepts, on one
+*split*, near the *boundary* of the rule, or on worlds that are *new*; or nowhere in particular. Each explanation is a
+grouping of the examples. It is fitted on four fifths of the worlds and judged by the log-likelihood, in nats, of the
+wrong labels on the last fifth, in turn: what has more groups does not look better for that alone.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from assay.arrays import Array, Codes, distinct_rows
+from assay.concepts import ConceptSpace
+from assay.diagnosis.trees import Node, grow, rows_at
+from assay.diagnosis.views import SplitView
+from assay.diagnosis.wording import percent
+from assay.metrics.interval import wilson
+from assay.seeds import rng_for
+from assay.worlds.split import HARD
+
+ASIDE = frozenset({HARD, "valid", "unconfounded", "reversed"})
+"""Splits that are not compared: chosen near the boundary, used to stop training, or with other nuisances."""
+FOLDS = 5
+FEW_WORLDS = 40
+"""Below so many worlds the folds are of examples."""
+LEAST_WRONG = 5
+INSIDE = 1 / 3
+"""The share of wrong labels from which on a leaf is a region of errors; it must be twice the share of all, too."""
+SURE = 0.005
+"""No chance is taken to be nearer to 0 or 1 than this."""
+SMALLEST = 0.01
+"""The share of the examples that a leaf has at least."""
+
+
+@dataclass(frozen=True)
+class Region:
+    """A region of the concepts in words, with how many labels are wrong in it, on examples not used to find it."""
+
+    where: str
+    wrong: int
+    examples: int
+
+    @property
+    def text(self) -> str:
+        """The region in words."""
+        return f"{self.where} ({percent(self.wrong / self.examples)} wrong of {self.examples:,})"
+
+
+@dataclass(frozen=True)
+class Explanations:
+    """Examples of the splits that are compared, and how well each explanation predicts which are wrong."""
+
+    names: tuple[str, ...]
+    views: tuple[SplitView, ...]
+    rows: tuple[Array, ...]
+    """For each split which examples take part: those whose used concepts are known."""
+    right: Array
+    """Whether all labels of an example are right."""
+    wrong: Array
+    """Whether some label is wrong that neither annotations nor concepts explain."""
+    worlds: Array
+    cells: Array
+    """The number of each example's combination of used concepts."""
+    split: Array
+    nearby: Array
+    """The number of the set of labels whose boundary is near."""
+    new: Array | None
+    nats: Mapping[str, Array]
+    """For each explanation the log-likelihood of each example, held out."""
+    inside: Array
+    """Whether an example lies in a region of errors that was found without its world."""
+    leaf: Array
+    regions: tuple[Region, ...]
+
+    @property
+    def told(self) -> bool:
+        """Whether there are enough examples and wrong labels to compare explanations."""
+        return bool(self.nats) and int(self.wrong.sum()) >= LEAST_WRONG
+
+    @cached_property
+    def fit(self) -> dict[str, float]:
+        """The log-likelihood of each explanation."""
+        return {name: float(nats.sum()) for name, nats in self.nats.items()}
+
+    def beats(self, name: str, rivals: Sequence[str], margin: float) -> bool:
+        """Return whether an explanation is better than each of some rivals by a margin."""
+        return name in self.fit and all(self.fit[name] >= self.fit[r] + margin for r in rivals if r in self.fit)
+
+    def cells_of(self, chosen: Array) -> dict[str, Array]:
+        """Return for each split the open wrong labels of chosen examples."""
+        found, start = {}, 0
+        for name, view, rows in zip(self.names, self.views, self.rows, strict=True):
+            mask = np.zeros(len(view), dtype=bool)
+            mask[rows] = chosen[start : start + len(rows)]
+            start += len(rows)
+            found[name] = view.in_rows(view.open, mask)
+        return found
+
+    def drawn(self, views: Sequence[SplitView], chosen: Sequence[Array]) -> "Explanations":
+        """Return the same for examples that were drawn again: `chosen` are their rows in each split."""
+        places, rows, start = [], [], 0
+        for own, mine in zip(self.rows, chosen, strict=True):
+            where = np.full(int(max(mine.max(initial=0), own.max(initial=0))) + 1, -1)
+            where[own] = np.arange(len(own)) + start
+            found = where[mine]
+            rows.append(np.flatnonzero(found >= 0))
+            places.append(found[found >= 0])
+            start += len(own)
+        take = np.concatenate(places)
+        per_row = {
+            name: getattr(self, name)[take]
+            for name in ("right", "wrong", "worlds", "cells", "split", "nearby", "inside", "leaf")
+        }
+        nats = {name: values[take] for name, values in self.nats.items()}
+        new = None if self.new is None else self.new[take]
+        return replace(self, views=tuple(views), rows=tuple(rows), new=new, nats=nats, **per_row)
+
+
+def compared(views: Mapping[str, SplitView]) -> dict[str, SplitView]:
+    """Return the splits that explanations compare; the first if there is none other."""
+    usual = {name: view for name, view in views.items() if name not in ASIDE}
+    return usual or dict(list(views.items())[:1])
+
+
+def explain(views: Mapping[str, SplitView], new: Mapping[str, Array | None], fewest: int) -> Explanations:
+    """Compare explanations of the wrong labels of some splits; `new` says which worlds training does not show."""
+    parts = compared(views)
+    first = next(iter(parts.values()))
+    rows = tuple(np.flatnonzero(view.known) for view in parts.values())
+
+    def column(values: Callable[[SplitView], Array]) -> Array:
+        return np.concatenate([values(view)[own] for view, own in zip(parts.values(), rows, strict=True)])
+
+    codes = column(lambda view: view.evidence.concepts)
+    wrong = column(lambda view: view.open.any(axis=1))
+    ruled = first.evidence.knowledge.has_rule
+    nearby = column(lambda v: v.near_types).astype(np.int64) if ruled else np.zeros((len(codes), 1), dtype=np.int64)
+    masks = [new.get(name) for name in parts]
+    known = [mask for mask in masks if mask is not None]
+    basis = {
+        "right": column(lambda view: view.right),
+        "wrong": wrong,
+        "worlds": distinct_rows(codes).which,
+        "cells": distinct_rows(codes[:, first.columns]).which,
+        "split": np.concatenate([np.full(len(own), i) for i, own in enumerate(rows)]),
+        "nearby": distinct_rows(nearby).which,
+        "new": np.concatenate([m[own] for m, own in zip(known, rows, strict=True)]) if len(known) == len(rows) else None,
+    }
+    groups = {"chance": np.zeros(len(wrong), dtype=np.int64), "boundary": basis["nearby"], "split": basis["split"]}
+    if basis["new"] is not None:
+        groups["new world"] = basis["new"].astype(np.int64)
+    nothing = {"nats": {}, "inside": np.zeros(len(wrong), bool), "leaf": np.zeros(len(wrong), int), "regions": ()}
+    found = nothing
+    if len(wrong) >= 2 * fewest and wrong.sum() >= LEAST_WRONG:
+        found = _fit(first, codes, wrong, _folds(basis["worlds"]), groups)
+    return Explanations(tuple(parts), tuple(parts.values()), rows, **basis, **found)
+
+
+def _folds(worlds: Array) -> Array:
+    """Return a fold for each example: by world where there are enough, so that a region holds for others too."""
+    count = int(worlds.max()) + 1
+    rng = rng_for(0, "explanations", len(worlds))
+    by_world = count >= FEW_WORLDS
+    folds = rng.permutation(count if by_world else len(worlds)) % FOLDS
+    return np.asarray(folds[worlds] if by_world else folds)
+
+
+def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Mapping[str, Array]) -> dict[str, object]:
+    questions = questions_of(first.evidence.knowledge.space, first.columns)
+    answers = np.stack([question.holds(codes) for question in questions], axis=1)
+    count = len(wrong)
+    chances = {name: np.zeros(count) for name in (*groups, "region")}
+    inside, leaves = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
+    sums: dict[tuple[tuple[int, bool], ...], list[int]] = {}
+    for fold in range(FOLDS):
+        held = folds == fold
+        fitted = ~held
+        if not held.any():
+            continue
+        for name, group in groups.items():
+            chances[name][held] = _rates(group[fitted], wrong[fitted], group[held])
+        tree = grow(answers[fitted], wrong[fitted], max(5, int(SMALLEST * fitted.sum())))
+        for number, (path, leaf) in enumerate(tree.leaves()):
+            here = np.flatnonzero(held)[rows_at(path, answers[held])]
+            chances["region"][here] = leaf.rate
+            leaves[here] = number + 1000 * fold
+            if leaf.rate >= max(INSIDE, 2 * wrong[fitted].mean()):
+                inside[here] = True
+                entry = sums.setdefault(path, [0, 0])
+                entry[0], entry[1] = entry[0] + int(wrong[here].sum()), entry[1] + len(here)
+    nats = {name: _likelihood(wrong, chance) for name, chance in chances.items()}
+    order = sorted(((hits, total, path) for path, (hits, total) in sums.items() if total), key=lambda x: -x[0])
+    regions = tuple(Region(describe(path, questions), hits, total) for hits, total, path in order if hits)
+    return {"nats": nats, "inside": inside, "leaf": leaves, "regions": regions}
+
+
+def _likelihood(wrong: Array, chance: Array) -> Array:
+    sure = np.clip(chance, SURE, 1 - SURE)
+    return np.asarray(np.where(wrong, np.log(sure), np.log(1 - sure)))
+
+
+def _rates(groups: Array, wrong: Array, asked: Array) -> Array:
+    """Return the share of wrong labels in each group, drawn to that of all by one example."""
+    base = (float(wrong.sum()) + 0.5) / (len(wrong) + 1)
+    size = int(max(groups.max(initial=0), asked.max(initial=0))) + 1
+    rates = (np.bincount(groups, wrong, size) + base) / (np.bincount(groups, minlength=size) + 1)
+    return np.asarray(rates[asked])
+
+
+@dataclass(frozen=True)
+class Question:
+    """A yes-or-no question about one concept: is it this value, or at most this value."""
+
+    column: int
+    code: int
+    up_to: bool
+    yes: str
+    no: str
+
+    def holds(self, codes: Codes) -> Array:
+        """Return the answer for each world."""
+        own = codes[:, self.column]
+        return np.asarray(own <= self.code if self.up_to else own == self.code)
+
+
+def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
+    """Return the questions about some concepts."""
+    questions = []
+    for column in columns:
+        concept = space.concepts[column]
+        values = concept.values
+        if set(values) == {True, False}:
+            code = concept.code(True)
+            questions.append(Question(column, code, False, concept.name, f"not {concept.name}"))
+            continue
+        start = 1 if len(values) == 2 else 0
+        for code in range(start, len(values)):
+            yes = f"{concept.name} is {values[code]}"
+            questions.append(Question(column, code, False, yes, f"{concept.name} is not {values[code]}"))
+        if len(values) > 3 and all(isinstance(value, (int, float)) for value in values):
+            for code in range(1, len(values) - 1):
+                above = f"{concept.name} is above {values[code]}"
+                questions.append(Question(column, code, True, f"{concept.name} is at most {values[code]}", above))
+    return questions
+
+
+def describe(path: Sequence[tuple[int, bool]], questions: Sequence[Question]) -> str:
+    """Return a path of a tree in words."""
+    parts = [questions[number].yes if answer else questions[number].no for number, answer in path]
+    return " and ".join(parts) or "everywhere"
+
+
+def surely_inside(found: Explanations) -> bool:
+    """Return whether surely a third of the examples in the regions of errors are wrong, held out."""
+    hits, total = int(found.wrong[found.inside].sum()), int(found.inside.sum())
+    return total > 0 and wilson(hits, total)[0] >= INSIDE
+
+
+__all__ = ["Explanations", "Node", "Question", "Region", "compared", "describe", "explain", "questions_of", "surely_inside"]

@@ -1,0 +1,160 @@
+"""The thresholds of the diagnosis: typed settings by section, each with its bounds and the reason for its value.
+
+Every number that decides a word is one of these. A section belongs to a check, which brings its own, or to what checks
+share: how concepts and labels are judged, how explanations are compared. They are set by `section.name`, as in
+`assay diagnose RUN --set memorised.drop=0.2`, and in studies and suites alike.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, asdict, dataclass, field, fields, replace
+from typing import Any, ClassVar, TypeVar
+
+from assay.errors import ConfigError, suggestion
+
+
+def threshold(default: float, about: str, chosen: str, low: float = 0.0, high: float = 1.0) -> Any:
+    """Return a field of settings: its value, what it decides, why it has this value, and its bounds."""
+    return field(default=default, metadata={"about": about, "chosen": chosen, "low": low, "high": high})
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The thresholds of one section."""
+
+    section: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for entry in fields(self):
+            value, (low, high) = getattr(self, entry.name), (entry.metadata["low"], entry.metadata["high"])
+            if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
+                raise ConfigError(f"{self.section}.{entry.name}: expected a number from {low:g} to {high:g}, got {value!r}")
+
+
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class Concepts(Settings):
+    """How concepts are judged."""
+
+    section: ClassVar[str] = "concepts"
+    tolerated: float = threshold(0.05, "share of wrong answers above which a concept is noisy", "docs: tolerated 5 %")
+    right: float = threshold(0.9, "accuracy that a concept judged right surely exceeds", "power: 10 % errors are never sound")
+    recall: float = threshold(0.88, "recall below which a value of a concept or label is missed", "zoo: 1-2 % noise")
+    constant: float = threshold(0.95, "share of one answer from which on a concept is collapsed", "built zoo")
+    learned: float = threshold(0.2, "Cramer's V below which a concept is not learned", "built zoo")
+
+
+@dataclass(frozen=True)
+class Labels(Settings):
+    """How labels are judged."""
+
+    section: ClassVar[str] = "labels"
+    right: float = threshold(0.9, "accuracy that a label judged right surely exceeds", "power: 10 % errors are never sound")
+    mostly: float = threshold(0.75, "accuracy below which a label counts as not learned", "built zoo")
+
+
+@dataclass(frozen=True)
+class Maps(Settings):
+    """Which map explains the answers of a concept."""
+
+    section: ClassVar[str] = "maps"
+    clearly: float = threshold(0.1, "share of the answers that another map must explain beyond the concept's own", "built zoo")
+    mostly: float = threshold(0.5, "share of the answers that a map must surely explain", "built zoo")
+
+
+@dataclass(frozen=True)
+class Rivals(Settings):
+    """How explanations of wrong labels are compared."""
+
+    section: ClassVar[str] = "rivals"
+    margin: float = threshold(10.0, "nats on held-out worlds by which one explanation must beat another", "0 of 200 random error patterns", 0, 1000)
+    half: float = threshold(0.5, "share of the wrong labels that a cause must account for to come first", "by definition")
+    fewest: int = threshold(20, "examples that a comparison needs on each side", "built zoo", 2, 10_000)
+
+
+@dataclass(frozen=True)
+class Verdict(Settings):
+    """What all checks share."""
+
+    section: ClassVar[str] = "verdict"
+    level: float = threshold(0.01, "chance of reporting a fault of a concept or label that has none", "power", 1e-9, 0.5)
+    kept: float = threshold(0.75, "share of labels that are surely right where a model counts as right", "built zoo")
+    resamples: int = threshold(40, "resamples of worlds for the certainty of the first word", "standard error 8 points", 0, 1000)
+    pairs: float = threshold(0.9, "counterfactual sensitivity and invariance of a sound model", "built zoo")
+    calibration: float = threshold(0.05, "calibration error from which on it is noted", "30 calibrated models")
+
+
+SHARED: tuple[type[Settings], ...] = (Concepts, Labels, Maps, Rivals, Verdict)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The settings of every section; those that were not set have their defaults."""
+
+    changed: Mapping[str, Settings] = field(default_factory=dict)
+
+    def of(self, kind: type[S]) -> S:
+        """Return the settings of a section."""
+        own = self.changed.get(kind.section)
+        return own if isinstance(own, kind) else kind()
+
+    def to_dict(self) -> dict[str, dict[str, float]]:
+        """Return what differs from the defaults as plain data."""
+        return {name: asdict(settings) for name, settings in self.changed.items()}
+
+
+DEFAULTS = Thresholds()
+
+
+def sections() -> dict[str, type[Settings]]:
+    """Return the settings of all sections by name: the shared ones, and those of the registered checks."""
+    from assay.diagnosis.check import known_checks
+
+    kinds = [*SHARED, *(check.settings for check in known_checks() if check.settings is not None)]
+    return {kind.section: kind for kind in kinds}
+
+
+def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
+    """Return thresholds by `section.name`, as users set them.
+
+    >>> from assay.diagnosis.thresholds import Verdict
+    >>> read_thresholds({"verdict.resamples": 0}).of(Verdict).resamples
+    0
+    """
+    known, changed = sections(), dict[str, Settings]()
+    for key, value in values.items():
+        section, _, name = str(key).rpartition(".")
+        if section not in known:
+            raise ConfigError(f"no threshold {key!r}: expected SECTION.NAME{suggestion(str(key), list(names_of(known)))}")
+        entry = {entry.name: entry for entry in fields(known[section])}.get(name)
+        if entry is None:
+            raise ConfigError(f"no threshold {key!r}{suggestion(str(key), list(names_of(known)))}")
+        settings = changed.get(section, known[section]())
+        changed[section] = replace(settings, **{name: _number(str(key), value, entry)})
+    return Thresholds(changed)
+
+
+def names_of(known: Mapping[str, type[Settings]]) -> Iterator[str]:
+    """Yield every `section.name`."""
+    return (f"{section}.{entry.name}" for section, kind in known.items() for entry in fields(kind))
+
+
+def _number(key: str, value: Any, entry: "Field[Any]") -> float | int:
+    whole = isinstance(entry.default, int)
+    try:
+        number = float(value)
+        if isinstance(value, bool) or (whole and number != int(number)):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(f"{key}: expected a {'whole ' if whole else ''}number, got {value!r}") from None
+    return int(number) if whole else number
+
+
+def described() -> list[tuple[str, float, str, str]]:
+    """Return every threshold: its name, value, what it decides and why it has this value."""
+    return [
+        (f"{section}.{entry.name}", entry.default, entry.metadata["about"], entry.metadata["chosen"])  # type: ignore[misc]
+        for section, kind in sections().items()
+        for entry in fields(kind)
+    ]
