@@ -200,12 +200,15 @@ def inconsistent(facts: Facts, rule: bool) -> Truth:
 
 
 def noisy(facts: Facts, rule: bool) -> Truth:
-    """Some used concept is wrong more often than in 5 %, and not in a way that keeps labels."""
+    """Some used concept is wrong more often than in 5 %, on test or on another split, not in a way that keeps labels."""
     if facts["unspoken"] == facts["used"]:
         return False
     reading = read_rightly({**facts, "unspoken": []})
     if reading is False:
         return None if shortcut(facts, rule) else True
+    elsewhere = [part["read"] for split, part in facts["splits"].items() if split != "test" and "read" in part]
+    if any(bounds(c)[1] < 0.95 for c in elsewhere):
+        return True if len(facts["used"]) == 1 else None
     return False if reading else None
 
 

@@ -84,6 +84,11 @@ class Case:
         return explain(self.views, self.new, self.settings(Rivals).fewest)
 
     @cached_property
+    def explanations_of_all(self) -> Explanations:
+        """The same for all wrong labels, those too that misread concepts explain."""
+        return explain(self.views, self.new, self.settings(Rivals).fewest, every=True)
+
+    @cached_property
     def wrong_labels(self) -> int:
         """How many labels are wrong on the splits that are compared."""
         return sum(int(view.wrong.sum()) for view in self.compared.values())
@@ -103,10 +108,10 @@ class Case:
         again.__dict__["new"] = {
             name: None if mask is None else mask[chosen[name]] for name, mask in self.new.items()
         }
-        known = self.explanations
-        again.__dict__["explanations"] = known.drawn(
-            [views[name] for name in known.names], [chosen[name] for name in known.names]
-        )
+        for kind in ("explanations", "explanations_of_all"):
+            known: Explanations = getattr(self, kind)
+            own = [views[name] for name in known.names], [chosen[name] for name in known.names]
+            again.__dict__[kind] = known.drawn(*own)
         return again
 
 

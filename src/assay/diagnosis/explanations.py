@@ -60,7 +60,9 @@ class Explanations:
     right: Array
     """Whether all labels of an example are right."""
     wrong: Array
-    """Whether some label is wrong that neither annotations nor concepts explain."""
+    """Whether some label is wrong: one that neither annotations nor concepts explain, or any."""
+    every: bool
+    """Whether every wrong label counts."""
     worlds: Array
     cells: Array
     """The number of each example's combination of used concepts."""
@@ -96,7 +98,7 @@ class Explanations:
             mask = np.zeros(len(view), dtype=bool)
             mask[rows] = chosen[start : start + len(rows)]
             start += len(rows)
-            found[name] = view.in_rows(view.open, mask)
+            found[name] = view.in_rows(view.wrong if self.every else view.open, mask)
         return found
 
     def drawn(self, views: Sequence[SplitView], chosen: Sequence[Array]) -> "Explanations":
@@ -125,8 +127,13 @@ def compared(views: Mapping[str, SplitView]) -> dict[str, SplitView]:
     return usual or dict(list(views.items())[:1])
 
 
-def explain(views: Mapping[str, SplitView], new: Mapping[str, Array | None], fewest: int) -> Explanations:
-    """Compare explanations of the wrong labels of some splits; `new` says which worlds training does not show."""
+def explain(
+    views: Mapping[str, SplitView], new: Mapping[str, Array | None], fewest: int, every: bool = False
+) -> Explanations:
+    """Compare explanations of the wrong labels of some splits; `new` says which worlds training does not show.
+
+    By default wrong labels are those that neither annotations nor concepts explain; with `every`, all of them.
+    """
     parts = compared(views)
     first = next(iter(parts.values()))
     rows = tuple(np.flatnonzero(view.known) for view in parts.values())
@@ -135,7 +142,7 @@ def explain(views: Mapping[str, SplitView], new: Mapping[str, Array | None], few
         return np.concatenate([values(view)[own] for view, own in zip(parts.values(), rows, strict=True)])
 
     codes = column(lambda view: view.evidence.concepts)
-    wrong = column(lambda view: view.open.any(axis=1))
+    wrong = column(lambda view: (view.wrong if every else view.open).any(axis=1))
     ruled = first.evidence.knowledge.has_rule
     nearby = column(lambda v: v.near_types).astype(np.int64) if ruled else np.zeros((len(codes), 1), dtype=np.int64)
     masks = [new.get(name) for name in parts]
@@ -143,6 +150,7 @@ def explain(views: Mapping[str, SplitView], new: Mapping[str, Array | None], few
     basis = {
         "right": column(lambda view: view.right),
         "wrong": wrong,
+        "every": every,
         "worlds": distinct_rows(codes).which,
         "cells": distinct_rows(codes[:, first.columns]).which,
         "split": np.concatenate([np.full(len(own), i) for i, own in enumerate(rows)]),

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
 from assay.diagnosis.kept import kept_by_independent
-from assay.diagnosis.thresholds import Concepts, Settings, threshold
+from assay.diagnosis.thresholds import Settings, threshold
 from assay.diagnosis.views import SplitView
 from assay.metrics.interval import at_least, wilson
 
@@ -22,6 +22,7 @@ class Annotations(Settings):
     partly: float = threshold(0.2, "share of the disagreement from which on annotations explain a part", "review: 0.00 against 0.90-1.18")
     mostly: float = threshold(0.5, "share of the disagreement that annotations may explain where it cannot be told", "spike, 62 of 64")
     rest: float = threshold(0.02, "share of examples that the model may misread beside wrong annotations", "spike: 27 of 32 real misreadings")
+    rows: float = threshold(0.01, "share of examples that surely contradict themselves where the model is right", "a rule and its labels never do")
     implied: float = threshold(0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo")
 
 
@@ -112,9 +113,10 @@ class AnnotationsCheck(Check):
             yield from self._labels(case, view)
 
     def _concepts(self, case: Case, view: SplitView) -> Iterator[Found]:
-        if not view.wrong_used:
-            return
         found = disagreement(case, view)
+        often = at_least(found.implied, max(1, found.examples), case.settings(Annotations).rows) <= view.level
+        if not view.wrong_used and not often:
+            return
         if found.whose(case.settings(Annotations)) not in ("annotations", "both"):
             return
         numbers = {"split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied}
@@ -123,9 +125,9 @@ class AnnotationsCheck(Check):
         yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
 
     def _labels(self, case: Case, view: SplitView) -> Iterator[Found]:
-        tolerated, total, wrong = case.settings(Concepts).tolerated, view.wrong.size, int(view.wrong.sum())
+        least, total, wrong = case.settings(Annotations).rows, view.wrong.size, int(view.wrong.sum())
         count = int(view.by_table.sum())
-        if wrong and at_least(count, total, tolerated) <= view.level and 2 * count >= wrong:
+        if wrong and at_least(count, total, least) <= view.level and 2 * count >= wrong:
             names = tuple(s.label for s, own in zip(view.labels, view.by_table.T, strict=True) if own.any())
             numbers = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
             yield Found("labels", view.name, numbers, labels=names, rows={view.name: view.by_table})

@@ -8,9 +8,12 @@ import numpy as np
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
 from assay.diagnosis.within import Difference, difference_within
 from assay.metrics.interval import wilson
+
+MORE_WORLDS = "Train on more different worlds; more pictures of the same ones do not help: `assay make` with more examples."
 
 
 @dataclass(frozen=True)
@@ -61,38 +64,61 @@ class MemorisedCheck(Check):
     }
 
     def find(self, case: Case) -> Iterator[Found]:
-        """Yield the difference between worlds of training and new ones, if it is one of memory."""
-        told, settings = case.explanations, case.settings(Memorised)
+        """Yield the difference between worlds of training and new ones, if it is one of memory.
+
+        The label head's errors are compared first, then all wrong labels, where concepts are right on old worlds.
+        """
+        found = self._of(case, case.explanations)
+        if found is None and _reads_old_worlds(case, case.settings(Memorised).drop):
+            found = self._of(case, case.explanations_of_all)
+        if found is not None:
+            yield found
+
+    def _of(self, case: Case, told: Explanations) -> Found | None:
+        settings = case.settings(Memorised)
         if told.new is None or not told.told:
-            return
+            return None
         new, old = told.new, ~told.new
         counts = [len(np.unique(told.worlds[side])) for side in (new, old)]
         if min(counts) < settings.worlds or min(int(new.sum()), int(old.sum())) < settings.examples:
-            return
+            return None
         seen_right = int(told.right[old].sum())
         if wilson(seen_right, int(old.sum()))[0] < case.settings(Verdict).kept:
-            return
-        claim, difference = self._compared(case)
+            return None
+        claim, difference = _compared(case, told)
         if difference is None or difference.by < settings.drop or difference.chance > case.level:
-            return
+            return None
         numbers = {
             "seen": int(old.sum()), "seen_right": seen_right, "new": int(new.sum()),
-            "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": difference.by,
-            "next": "Train on more different worlds; on the same ones more pictures do not help: `assay make` with more examples.",
+            "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": difference.by, "next": MORE_WORLDS,
         }  # fmt: skip
-        yield Found(claim, ", ".join(told.names), numbers, rows=told.cells_of(new & told.wrong))
+        return Found(claim, ", ".join(told.names), numbers, rows=told.cells_of(new & told.wrong))
 
-    def _compared(self, case: Case) -> tuple[str, Difference | None]:
-        told, margin, fewest = case.explanations, case.settings(Rivals).margin, case.settings(Rivals).fewest
-        regions = told.leaf * (int(told.nearby.max()) + 1) + told.nearby
-        for claim, cells in (("cells", told.cells), ("regions", regions)):
-            found = difference_within(told.wrong, told.new, cells, told.worlds)
-            if found.rows < fewest:
-                continue
-            if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
-                return claim, None
-            return claim, found
-        best = max(told.fit["chance"], told.fit["boundary"])
-        if told.fit["new world"] < best + margin or told.fit["new world"] < told.fit["region"] - margin:
-            return "worlds", None
-        return "worlds", difference_within(told.wrong, told.new, np.zeros(len(told.wrong)), told.worlds)
+
+def _reads_old_worlds(case: Case, drop: float) -> bool:
+    """Return whether concepts are predicted, and hardly misread on worlds of training."""
+    old = [(view, ~new) for name, view in case.compared.items() if (new := case.new.get(name)) is not None]
+    misread = sum(int((view.misread & rows).sum()) for view, rows in old)
+    spoken = sum(int((view.complete & rows).sum()) for view, rows in old)
+    return 0 < spoken and misread <= drop * spoken
+
+
+def _compared(case: Case, told: Explanations) -> tuple[str, Difference | None]:
+    """Return the claim that can be tested, and the difference: in equal cells, in equal regions, or over all."""
+    new = np.zeros(0, dtype=bool) if told.new is None else told.new
+    margin, fewest = case.settings(Rivals).margin, case.settings(Rivals).fewest
+    regions = told.leaf * (int(told.nearby.max()) + 1) + told.nearby
+    parts = int(told.split.max()) + 1
+    for claim, cells in (("cells", told.cells), ("regions", regions)):
+        found = difference_within(told.wrong, new, cells * parts + told.split, told.worlds)  # pictures of splits differ
+        if found.rows < fewest or found.share < case.settings(Rivals).half:
+            found = difference_within(told.wrong, new, cells, told.worlds)
+        if found.rows < fewest:
+            continue
+        if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
+            return claim, None
+        return claim, found
+    best = max(told.fit["chance"], told.fit["boundary"])
+    if told.fit["new world"] < best + margin or told.fit["new world"] < told.fit["region"] - margin:
+        return "worlds", None
+    return "worlds", difference_within(told.wrong, new, np.zeros(len(told.wrong)), told.worlds)

@@ -23,12 +23,14 @@ class OpaqueCheck(Check):
     claims: ClassVar = {
         "all": Claim(
             "The model predicts no concept, so that it cannot be told what its labels rest on.",
-            "On {split}, it predicts none of the {used} concepts that could decide labels.",
+            "On {split}, it predicts none of the {used} concepts that could decide labels; all labels are right in "
+            "{right/examples} examples.",
             "Probe its features for the concepts: `assay probe RUN`.",
         ),
         "some": Claim(
             "The model does not predict some concepts that the rule uses, so that they cannot be judged.",
-            "On {split}, of {used} concepts that could decide labels it does not predict {concepts}.",
+            "On {split}, of {used} concepts that could decide labels it does not predict {concepts}; all labels are "
+            "right in {right/examples} examples.",
             "Probe its features for these concepts: `assay probe RUN`.",
         ),
     }
@@ -42,5 +44,6 @@ class OpaqueCheck(Check):
             whole = [c.concept for c in silent if not c.answered]
             parts = [f"{c.concept} in {c.examples - c.answered:,} of {c.examples:,} examples" for c in silent if c.answered]
             used, names = len(view.columns), join_first([*whole, *parts])
-            numbers = {"split": view.name, "used": used, "silent": len(silent), "concepts": names}
+            counts = {"right": int(view.right.sum()), "examples": len(view)}
+            numbers = {"split": view.name, "used": used, "silent": len(silent), "concepts": names, **counts}
             yield Found("all" if len(whole) == used else "some", view.name, numbers, tuple(c.concept for c in silent))

@@ -25,6 +25,8 @@ class Shifted(Settings):
 
 
 def _by_other(case: Case, mine: Found, theirs: Found) -> bool:
+    if theirs.concepts and set(theirs.concepts) <= {c.concept for c in case.first.concepts if c.state == "right"}:
+        return False  # right on the first split: what spoils them on the other is what is asked
     return mine.claim == "splits" and overlap(mine, theirs) >= case.settings(Rivals).half
 
 

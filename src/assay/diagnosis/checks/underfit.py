@@ -53,6 +53,7 @@ class UnderfitCheck(Check):
         Rival("noisy", _noise_explains, "misread concepts account for them"),
         Rival("missed region", _accounts, "they lie in a region"),
         Rival("memorised", _accounts, "they lie on new worlds"),
+        Rival("opaque", lambda case, mine, theirs: mine.claim == "unexplained", "without concepts it cannot be told why"),
         *(
             Rival(kind, lambda case, mine, theirs: mine.claim == "unexplained" and _accounts(case, mine, theirs), "it accounts for them")
             for kind in ("shortcut", "wrong rule", "inconsistent", "boundary", "shifted", "spurious")
@@ -66,8 +67,8 @@ class UnderfitCheck(Check):
         ),
         "unexplained": Claim(
             "Labels are wrong too often, and nothing that was tested says why.",
-            "On {split}, {named}: {wrong} labels are wrong, and neither a region of the concepts, new worlds, another "
-            "split nor the boundary explains them.",
+            "On {split}, {named}; {wrong} wrong labels are explained neither by annotations nor by concepts, nor by a "
+            "region of the concepts, new worlds, another split or the boundary.",
             "Train longer or with more examples, and look at the wrong ones: `assay report RUN`.",
         ),
     }
@@ -77,17 +78,19 @@ class UnderfitCheck(Check):
         view = case.first
         lost = [place for place, label in enumerate(view.labels) if label.standing == "wrong"]
         tolerated, each = case.settings(Concepts).tolerated, view.level / len(view.labels)
+        unexplained = (view.open | view.causes["both"]).sum(axis=0)
         often = [
             place
             for place, label in enumerate(view.labels)
-            if place in lost or at_least(label.examples - label.right, label.examples, tolerated) <= each
+            if at_least(int(unexplained[place]), label.examples, tolerated) <= each
         ]
         for claim, places in (("labels", lost), ("unexplained", often)):
             if not places or (claim == "unexplained" and lost):
                 continue
             states = [view.labels[place] for place in places]
             cells = np.zeros_like(view.wrong)
-            cells[:, places] = view.wrong[:, places]
+            counted = view.wrong if claim == "labels" else view.open | view.causes["both"]
+            cells[:, places] = counted[:, places]
             numbers = {
                 "split": view.name,
                 "named": join_first([f"{s.label} is right in {share_of(s.right, s.examples)}" for s in states]),
