@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from assay.config import Settings
     from assay.data.dataset import Dataset
+    from assay.diagnosis.thresholds import Thresholds
 
 LOG_WIDTH = 160
 """How wide tables are where there is no terminal."""
@@ -49,6 +50,14 @@ def _run_metrics(files: list[str]) -> list[str]:
     return [METRICS.resolve(file) for file in files]
 
 
+def _run_findings(files: list[str]) -> list[str]:
+    if not files:
+        return files  # the checks take a second to import
+    from assay.diagnosis.check import FINDINGS
+
+    return [FINDINGS.resolve(file) for file in files]
+
+
 TaskFileOption = Annotated[
     list[str],
     typer.Option("--task", metavar="FILE.py", callback=_run_tasks, help="The file of the data's task, if it is yours."),
@@ -62,6 +71,14 @@ ModelFileOption = Annotated[
 MetricFileOption = Annotated[
     list[str],
     typer.Option("--metric", metavar="FILE.py", callback=_run_metrics, help="Also a metric of yours, in this file."),
+]
+FindingFileOption = Annotated[
+    list[str],
+    typer.Option("--finding", metavar="FILE.py", callback=_run_findings, help="Also a finding of yours, in this file."),
+]
+ThresholdOption = Annotated[
+    list[str],
+    typer.Option("--set", metavar="SECTION.NAME=VALUE", help="A threshold, of 'assay list thresholds'; repeatable."),
 ]
 
 
@@ -144,6 +161,19 @@ def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
 
     base = load_yaml(config) if config is not None else Settings()
     return base.merge(from_pairs(pairs))
+
+
+def thresholds_from(pairs: Sequence[str]) -> "Thresholds":
+    """Return the thresholds of the diagnosis with those of the command line, such as `memorised.drop=0.2`."""
+    from assay.diagnosis.thresholds import read_thresholds
+
+    values = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {pair}: expected SECTION.NAME=VALUE, such as memorised.drop=0.2")
+        values[name.strip()] = value.strip()
+    return read_thresholds(values)
 
 
 def parse_seeds(text: str) -> list[int]:

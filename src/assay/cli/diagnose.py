@@ -1,53 +1,74 @@
-"""`assay diagnose`: the verdict, with its reasons."""
+"""`assay diagnose`: the verdict in short, and on request all that was tested."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from assay.cli.console import (
+    FindingFileOption,
     JsonFlag,
     MetricFileOption,
     RunDataArgument,
+    ThresholdOption,
     dataset_for,
     print_json,
     print_paragraphs,
     print_table,
     print_text,
+    thresholds_from,
 )
+
+if TYPE_CHECKING:
+    from assay.diagnosis.verdict import Diagnosis
 
 
 def diagnose(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
+    settings: ThresholdOption = [],  # noqa: B006
     metric_file: MetricFileOption = [],  # noqa: B006
+    finding_file: FindingFileOption = [],  # noqa: B006
     rule: Annotated[
         Path | None, typer.Option(metavar="FILE.yaml", help="Diagnose under another rule for the same concepts.")
     ] = None,
+    full: Annotated[bool, typer.Option("--full", help="Also all further sentences, and a table of every test.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
-    """Diagnose what a model has learned, the gravest finding first. Exits with 0 if it is sound, else with 1.
+    """Diagnose what a model has learned. Exits with 0 if it is sound, else with 1.
 
-    Verdicts: spurious, underfit, shortcut, leaking, wrong rule, memorised, inconsistent, noisy, opaque, boundary,
-    unidentified, too few, no rule, sound; docs/diagnosis.md defines each.
+    Prints the verdict, at most two reasons with their numbers, how certain the verdict is, and what to do next. The
+    words of verdicts: assay list findings; what one tests: assay show FINDING; thresholds: assay list thresholds.
     """
-    from assay.diagnosis.findings import MEANINGS
-    from assay.diagnosis.reliance import RELIANCE_HEAD, reliance_table
     from assay.diagnosis.runs import diagnose_run, diagnose_under_rule
     from assay.runs.folder import RunFolder
 
+    thresholds = thresholds_from(settings)
     dataset = dataset_for(run, data)
     if rule is None:
-        diagnosis = diagnose_run(RunFolder(run), dataset)
+        diagnosis = diagnose_run(RunFolder(run), dataset, thresholds=thresholds)
     else:
         from assay.runs.other_rule import read_other_rule
 
-        diagnosis = diagnose_under_rule(RunFolder(run), dataset, read_other_rule(rule, dataset.knowledge))
+        diagnosis = diagnose_under_rule(RunFolder(run), dataset, read_other_rule(rule, dataset.knowledge), thresholds)
     if as_json:
         print_json(diagnosis.to_dict())
     else:
-        print_text(f"Verdict: {diagnosis.verdict}. {MEANINGS[diagnosis.verdict]}")
-        print_paragraphs(diagnosis.reasons)
-        if any(row.kind == "nuisance" for row in diagnosis.reliance):
-            print_table(RELIANCE_HEAD, reliance_table(diagnosis.reliance), "What the label moves with")
+        print_text("\n".join(diagnosis.sentences))
+        if full:
+            _print_all(diagnosis)
     raise typer.Exit(0 if diagnosis.verdict == "sound" else 1)
+
+
+def _print_all(diagnosis: "Diagnosis") -> None:
+    """Print the other sentences, what labels move with, and the table of every test."""
+    from assay.diagnosis.reliance import RELIANCE_HEAD, reliance_table
+    from assay.diagnosis.table import HEAD, cells_of
+
+    print_text()
+    print_paragraphs(diagnosis.details)
+    if diagnosis.reliance:
+        print_text()
+        print_table(RELIANCE_HEAD, reliance_table(diagnosis.reliance), "What the label moves with")
+    print_text()
+    print_table(HEAD, cells_of(diagnosis.table), "What was tested")

@@ -197,7 +197,7 @@ def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Map
             leaves[here] = number + 1000 * fold
             if leaf.rate >= max(INSIDE, 2 * wrong[fitted].mean()):
                 inside[here] = True
-                entry = sums.setdefault(path, [0, 0])
+                entry = sums.setdefault(tuple(sorted(path)), [0, 0])
                 entry[0], entry[1] = entry[0] + int(wrong[here].sum()), entry[1] + len(here)
     nats = {name: _likelihood(wrong, chance) for name, chance in chances.items()}
     order = sorted(((hits, total, path) for path, (hits, total) in sums.items() if total), key=lambda x: -x[0])

@@ -13,9 +13,10 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.config import Settings
 from assay.data.recipe import recipe_from
-from assay.diagnosis.comparisons import new_worlds
+from assay.diagnosis.case import new_worlds
+from assay.diagnosis.check import Kind, kinds_in_order
 from assay.diagnosis.concepts import used_concepts
-from assay.diagnosis.findings import RANK, Kind
+from assay.diagnosis.thresholds import Thresholds, Verdict
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import AssayError
 from assay.logic.knowledge import Knowledge
@@ -23,7 +24,10 @@ from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
 
 SIZES = {"train": 2000, "test": 450, "ood": 300, "hard": 200}
-FAULTS: frozenset[Kind] = frozenset(RANK) - {"sound", "too few"}
+KINDS: tuple[Kind, ...] = kinds_in_order()
+FAULTS: frozenset[Kind] = frozenset(KINDS) - {"sound", "too few"}
+QUICK = Thresholds({"verdict": Verdict(resamples=0)})
+"""No resamples: only the words are looked at."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def one_of(*kinds: Kind) -> frozenset[Kind]:
 
 def all_but(*kinds: Kind) -> frozenset[Kind]:
     """Return every kind of finding but these; `too few` is never forbidden with them."""
-    return frozenset(RANK) - frozenset(kinds) - {"too few"}
+    return frozenset(KINDS) - frozenset(kinds) - {"too few"}
 
 
 def answers(
@@ -255,7 +259,7 @@ class Survey:
         named = {name for finding in diagnosis.findings for name in finding.concepts}
         wanted = [(bool(kinds & options), f"no {' or '.join(sorted(options))}") for options in planted.required]
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
-        wanted += [(planted.note in diagnosis.text, f"{planted.note!r} is not said")] if planted.note else []
+        wanted += [(planted.note in " ".join((diagnosis.text, *diagnosis.details)), f"{planted.note!r} is not said")] if planted.note else []
         wrongly = sorted(kinds & planted.forbidden)
         self.tried += 1
         self.required += len(wanted)
@@ -270,7 +274,7 @@ class Survey:
 def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
     """Plant a fault in a habitat and diagnose it; None where there is no room for it."""
     planted = SPECIMENS[name][1](home, rng_for(home.seed, "zoo", name, home.task))
-    return None if planted is None else (planted, diagnose(planted.evidence, home.training))
+    return None if planted is None else (planted, diagnose(planted.evidence, home.training, thresholds=QUICK))
 
 
 def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:

@@ -92,8 +92,8 @@ class AnnotationsCheck(Check):
         "concepts": Claim(
             "The annotated concepts contradict the annotated labels where the model disagrees with them.",
             "On {split}, predicted and annotated concepts differ in {differ} of {examples} examples; in "
-            "{contradict/differ} of these the annotated concepts contradict the annotated label by the rule, and in "
-            "{implied} of those {contradict} the predicted concepts imply it.",
+            "{contradict/differ} the annotated concepts contradict the annotated label by the rule, and in {implied} of "
+            "these {contradict} the predicted concepts imply it.",
             "Correct the annotations: `assay audit DATA` lists the rows that contradict the rule.",
         ),
         "labels": Claim(

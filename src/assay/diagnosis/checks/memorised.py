@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
 from assay.diagnosis.within import Difference, difference_within
@@ -26,6 +26,12 @@ class Memorised(Settings):
     worlds: int = threshold(2, "new worlds, and training worlds, that a comparison needs", "small tasks have few", 1, 10_000)
 
 
+def _by_pictures(case: Case, mine: Found, theirs: Found) -> bool:
+    """Whether the split explains the same wrong labels better than new worlds do."""
+    settings, told = case.settings(Rivals), case.explanations_of_all
+    return overlap(mine, theirs) >= settings.half and told.told and told.beats("split", ["new world"], settings.margin)
+
+
 @register
 class MemorisedCheck(Check):
     """Memorised worlds."""
@@ -39,6 +45,7 @@ class MemorisedCheck(Check):
     statistic = "difference of the shares of wrong labels within cells, worlds exchanged as wholes; permutation test"
     settings = Memorised
     refines = ("opaque", "underfit", "wrong rule", "boundary", "shifted")
+    rivals = (Rival("shifted", _by_pictures, "the other split explains the wrong labels better than new worlds"),)
     why = "labels right in {seen_right} of {seen} examples of training worlds, in {new_right} of {new} of new ones"
     claims: ClassVar = {
         "cells": Claim(

@@ -39,12 +39,12 @@ class NoisyCheck(Check):
     claims: ClassVar = {
         "used": Claim(
             "Some concepts that the rule uses are misread too often.",
-            "On {split}, {first}",
+            "On {split}: {first}",
             "{next}",
         ),
         "any": Claim(
             "Some concepts are misread too often.",
-            "On {split}, {first}",
+            "On {split}: {first}",
             "{next}",
         ),
     }

@@ -43,22 +43,22 @@ class ShortcutCheck(Check):
             "A reasoning shortcut: concepts that the rule uses are systematically misread, and the rule still gives "
             "the right labels.",
             "On {split}, {concepts} {are} systematically misread in {misread/examples} examples, and the rule gives "
-            "the right labels for the predicted concepts in {kept/misread} of these; random errors of these concepts "
-            "would keep {random%}.",
+            "the right labels for the predicted concepts in {kept/misread}; random errors of these concepts would keep "
+            "{random%}.",
             "{next}",
         ),
         "training": Claim(
             "A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot "
             "reveal it.",
             "On {split}, {concepts} {are} systematically misread in {misread/examples} examples. With this concept "
-            "mapping {agreement%} of the training worlds keep their labels; on {split} {kept/misread} of the misread "
-            "examples do.",
+            "mapping {agreement%} of the training worlds keep their labels; on {split}, of the misread examples, "
+            "{kept/misread} do.",
             "{next}",
         ),
         "mixed": Claim(
             "A reasoning shortcut: concepts that the rule uses are misread together in a way that keeps the labels.",
             "On {split}, {concepts} {are} misread in {misread/examples} examples, and the rule gives the right labels "
-            "for the predicted concepts in {kept/misread} of these; independent errors would keep {random%}.",
+            "for the predicted concepts in {kept/misread}; independent errors would keep {random%}.",
             "{next}",
         ),
     }
