@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from assay.data.imports.importing import from_hf as from_hf
     from assay.data.imports.importing import from_table as from_table
     from assay.data.recipe import Recipe as Recipe
+    from assay.diagnosis.check import FINDINGS as FINDINGS
     from assay.diagnosis.verdict import Diagnosis as Diagnosis
     from assay.errors import AssayError as AssayError
     from assay.logic.circuit import compile_diagram as compile_diagram
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from assay.reporting.write import write_report as write_report
     from assay.tasks import TASKS as TASKS
     from assay.tasks.base import Task as Task
+    from assay.testing import check_finding as check_finding
     from assay.testing import check_metric as check_metric
     from assay.testing import check_model as check_model
     from assay.testing import check_task as check_task
@@ -111,6 +113,7 @@ _HOMES = {
     "MODELS": "assay.models",
     "BACKBONES": "assay.models",
     "METRICS": "assay.metrics",
+    "FINDINGS": "assay.diagnosis.check",
     "Dataset": "assay.data.dataset",
     "Recipe": "assay.data.recipe",
     "make": "assay.api.datasets",
@@ -166,6 +169,7 @@ _HOMES = {
     "check_task": "assay.testing",
     "check_model": "assay.testing",
     "check_metric": "assay.testing",
+    "check_finding": "assay.testing",
     "require": "assay.testing",
     "oracle": "assay.testing",
     "given_reading": "assay.testing",

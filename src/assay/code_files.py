@@ -18,7 +18,7 @@ from typing import Any
 
 from assay.errors import ConfigError
 
-REFERENCE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[\w.-]+))?")
+REFERENCE = re.compile(r"(?P<file>.+\.py)(?::(?P<name>[\w. -]+))?")
 RECORD = "code_file"
 """The attribute of a module, or of a class, that says which file it came from."""
 

@@ -29,7 +29,7 @@ def test_errors_come_first_and_the_gravest_before_others(mnlogic: Dataset, tmp_p
     assert shown[:5] == [20, 9, 15, 25, 30] and len(shown) == len(set(shown)) == EXAMPLES == 12
     assert shown[5:] == [row for row in range(12) if row != 9][: EXAMPLES - 5]
     assert [example.right for example in case.examples[:3]] == [False, False, True]
-    assert case.unread == 1 and case.name == "said" and case.split == "test" and case.at_boundary == "test"
+    assert case.name == "said" and case.split == "test" and case.at_boundary == "test"
 
 
 def test_an_example_is_that_of_its_row(mnlogic: Dataset, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from assay.reporting import case as cases
 from assay.reporting import comparison, examples, plot, provenance, sections, templating
 from assay.reporting.examples import Example
 from assay.reporting.plot import BarChart, Bars, Chart, ConfusionMap, DotChart, Dots, ShareMap
-from assay.reporting.sections import NamedRun, TaskSection, matrix_of, proof_of, sections_of, short_names
+from assay.reporting.sections import NamedRun, matrix_of, sections_of, short_names
 
 NAN = math.nan
 
@@ -84,7 +84,7 @@ def test_a_map_has_a_column_for_silence_where_there_is_any():
         and found.counts.tolist() == [[3, 1, 2], [0, 4, 0]]
         and found.rows == (0, 1)
     )
-    assert found.description == "It swaps: so in 90 % of 10 answers."
+    assert found.description == "It swaps (90 % of 10 predictions)."
     plain = comparison.reading_map("t", run("x", [spoken]).case, "g")
     assert list(plain.columns) == [0, 1] and plain.counts.tolist() == [[3, 1], [0, 4]]
 
@@ -172,20 +172,6 @@ def test_charts_of_scores():
     assert len(comparison.comparison_charts([one, two])) == 6 and comparison._learning([two]) is None
 
 
-def test_a_section_has_its_maps_and_charts(monkeypatch):
-    monkeypatch.setattr(comparison, "comparison_charts", lambda runs: [len(runs)])
-    monkeypatch.setattr(comparison, "compared_groups", lambda cases: ["g"])
-    runs = tuple(run(str(n), [reading("g", [[1]])] if n < 2 else []) for n in range(9))
-    found = comparison.with_charts(TaskSection("t", "a", runs), ("more",))
-    assert [chart if isinstance(chart, int) else chart.title for chart in found.groups[0].charts] == [
-        "0 reads g",
-        "1 reads g",
-        8,
-        1,
-    ]
-    assert found.groups[1] == "more" and found.groups[0].title == "Models side by side"
-
-
 # examples
 
 
@@ -199,35 +185,6 @@ def example(truth, predicted, labels=None, said=None, **more):
         labels=labels or {"y": True},
         predicted_labels=said or {"y": True},
         **more,
-    )
-
-
-def test_examples_in_sentences():
-    shortcut = example({"a": 1, "b": 2}, {"a": 2, "b": 1}, implied={"y": True})
-    assert shortcut.is_right_by_wrong_concepts and shortcut.changes == "a 1→2 and b 2→1"
-    assert shortcut.sentences("cbm") == (
-        "True: a = 1 and b = 2; y = True.",
-        "cbm reads a = 2 and b = 1: by the rule y = True as well.",
-    )
-    assert (
-        example({"a": 1}, {"a": 2}, implied={"y": False}).sentences("cbm")[1]
-        == "cbm reads a = 2, and still says y = True."
-    )
-    assert example({"a": 1}, {"a": 2}, said={"y": False}).sentences("cbm")[1] == "cbm reads a = 2, and says y = False."
-    assert example({"a": 1}, {}).sentences("m") == (
-        "True: a = 1; y = True.",
-        "m predicts no concept, and says y = True.",
-    )
-    assert example({"a": 1}, {"a": 1}).sentences("m")[1] == "m reads every concept right, and says y = True."
-    assert (
-        example({"a": 1, "b": 2}, {"a": 1}).sentences("m")[1]
-        == "m reads what it predicts of the concepts right, and says y = True."
-    )
-    focused = example({"a": 1, "b": 2}, {"a": 2, "b": 1, "c": 5}, focus=("b",))
-    assert focused.misread == {"b": (2, 1)} and example({"a": 1}, {"a": 2}, focus=("z",)).misread == {"a": (1, 2)}
-    assert (
-        not example({"a": 1}, {"a": 2}, said={"y": False}).right
-        and not example({"a": 1}, {"a": 1}).is_right_by_wrong_concepts
     )
 
 
@@ -246,26 +203,6 @@ def evidence(labels, said, concepts, read):
         np.array(read),
         *silent,
     )
-
-
-def test_examples_with_errors_come_first(monkeypatch):
-    monkeypatch.setattr(examples, "EXAMPLES", 4)
-    monkeypatch.setattr(examples, "_example", lambda dataset, predictions, found, row: row)
-    found = evidence([0] * 6, [0, 0, 1, 0, 0, 1], [[0, 0]] * 6, [[0, 0], [1, 0], [0, 0], [0, 0], [2, 2], [1, 1]])
-    assert examples.examples_of(None, None, found) == (5, 2, 0, 1)
-    monkeypatch.setattr(examples, "EXAMPLES", 8)
-    assert examples.examples_of(None, None, found) == (5, 2, 1, 4, 0, 3)
-
-
-@pytest.mark.parametrize(
-    ("kind", "concepts", "row"),
-    [("shortcut", (), 2), ("shortcut", ("a",), 1), ("sound", (), 0), ("underfit", (), 4), ("wrong rule", (), 4)],
-)
-def test_the_example_that_shows_a_finding(monkeypatch, kind, concepts, row):
-    monkeypatch.setattr(examples, "_example", lambda dataset, predictions, found, row: example({"n": row}, {}))
-    found = evidence([0, 0, 0, 0, 0], [0, 0, 0, 1, 1], [[0, 0]] * 5, [[0, 0], [1, 0], [1, 1], [0, 0], [2, 0]])
-    shown = examples.example_for(None, None, found, SimpleNamespace(kind=kind, concepts=concepts))
-    assert shown.truth == {"n": row} and shown.focus == concepts
 
 
 def test_an_example_as_it_is():
@@ -318,45 +255,6 @@ def test_runs_of_equal_data_stand_together():
     assert wide.has_model_rows == (len("abcdefghijkl") > sections.MOST_COLUMNS)
     narrow = sections.VerdictMatrix(found * 9, tuple("abcdefghijkl"))
     assert not narrow.has_model_rows
-
-
-def judged(kind, tone, value, right=True, misread=True, predicted=True):
-    witness = SimpleNamespace(
-        is_right_by_wrong_concepts=right and misread,
-        right=right,
-        predicted={"a": 1} if predicted else {},
-        sentences=lambda label: (label, kind),
-    )
-    diagnosis = SimpleNamespace(findings=[SimpleNamespace(kind=kind)], verdict=kind)
-    return case(
-        f"{kind} {value}", diagnosis=diagnosis, witness=witness, headline=SimpleNamespace(tone=tone, value=value)
-    )
-
-
-def test_the_most_striking_example_is_shown_first():
-    shortcut, noisy = judged("shortcut", "bad", 0.5), judged("noisy", "weak", 0.4)
-    wrong, fine = judged("underfit", "bad", 0.3, right=False), judged("sound", "good", NAN, misread=False)
-    silent = judged("opaque", "unknown", NAN, misread=False, predicted=False)
-
-    def proof(*given):
-        return proof_of([TaskSection("t", "a", tuple(NamedRun(c.label, "r", c) for c in given))])
-
-    found = proof(fine, wrong, noisy, shortcut)
-    assert (
-        found.run.case is shortcut
-        and found.heading == "Right label, wrong concepts"
-        and found.sentences == ("shortcut 0.5", "shortcut")
-    )
-    assert proof(fine, wrong, noisy).run.case is noisy and proof(fine, wrong).heading == "A wrong label"
-    assert (
-        proof(fine).heading == "A right label from right concepts"
-        and proof(silent).heading == "A right label, and no concepts"
-    )
-    assert proof(shortcut, judged("shortcut", "bad", 0.25)).run.case.label == "shortcut 0.25"
-    kinds = sections.VerdictMatrix(
-        (TaskSection("t", "a", tuple(NamedRun("n", "r", c) for c in (fine, shortcut, noisy))),), ()
-    ).kinds
-    assert list(kinds) == ["shortcut", "noisy", "sound"]
 
 
 # cases, provenance, words

@@ -9,16 +9,15 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
-from assay.errors import DataError
 from assay.metrics.score import Score
 from assay.plots import Line
 from assay.reporting import case as cases
-from assay.reporting import comparison, discovery, examples, plot, provenance, sections, svg, templating, write
+from assay.reporting import comparison, discovery, plot, provenance, svg, templating, write
 from assay.reporting.curves import _reliability, reliability_of, thin_curve
 from assay.reporting.plot import Chart, ChartGroup, ConfusionMap, _room, _Sheet
-from assay.reporting.sections import NamedRun, TaskSection, VerdictMatrix
+from assay.reporting.sections import VerdictMatrix
 from assay.reporting.table import Table, latex, tex_file
-from tests.reporting.test_comparison import NAN, drawn, evidence, example, judged, reading, run, state
+from tests.reporting.test_comparison import NAN, drawn, example, reading, run, state
 
 __all__ = ["drawn"]
 
@@ -153,24 +152,6 @@ def test_many_models_are_rows_only_where_they_outnumber_the_tasks():
     assert [rows(6, 1), rows(7, 1), rows(7, 6), rows(7, 7), rows(6, 9)] == [False, True, True, False, False]
 
 
-def test_what_strikes_most_in_order():
-    ordered = [
-        judged("shortcut", "good", 0.9),  # a shortcut that the example shows
-        judged("noisy", "weak", 0.1),  # right by wrong concepts, and not fine
-        judged("underfit", "bad", 0.5, right=False),  # a wrong label
-        judged("sound", "good", 0.0, right=False),
-        judged("shortcut", "bad", 0.3, misread=False),
-        judged("sound", "good", 0.2),
-        judged("sound", "good", 0.4),
-    ]
-    keys = [sections._striking(one) for one in ordered]
-    assert keys == sorted(keys) and len(set(keys)) == len(keys)
-    assert sections._striking(judged("noisy", "bad", NAN))[-1] == 0.0
-    same = [judged("sound", "good", 0.2), judged("sound", "good", 0.2)]
-    found = sections.proof_of([TaskSection("t", "a", tuple(NamedRun(str(n), "r", one) for n, one in enumerate(same)))])
-    assert found.run.name == "0"
-
-
 # examples
 
 
@@ -180,54 +161,18 @@ def test_a_sentence_names_four_concepts_and_a_summary_six():
     assert seven.changes == "c0 0→1, c1 0→1, c2 0→1, c3 0→1, c4 0→1, c5 0→1 and 1 more"
     assert seven.sentences("m") == (
         "True: c0 = 0, c1 = 0, c2 = 0, c3 = 0 and 3 more; y = True.",
-        "m reads c0 = 1, c1 = 1, c2 = 1, c3 = 1 and 3 more, and still says y = True.",
+        "m predicts c0 = 1, c1 = 1, c2 = 1, c3 = 1 and 3 more, and still y = True.",
     )
     four = {name: truth[name] for name in list(truth)[:4]}
     assert example(four, four).sentences("m")[0] == "True: c0 = 0, c1 = 0, c2 = 0 and c3 = 0; y = True."
     two = example({"a": 1}, {"a": 1}, labels={"y": 1, "z": 2}, said={"y": 1, "z": 3})
     assert two.sentences("m") == (
         "True: a = 1; y = 1 and z = 2.",
-        "m reads every concept right, and says y = 1 and z = 3.",
+        "m predicts every concept right, yet y = 1 and z = 3.",
     )
 
 
-@pytest.mark.parametrize(
-    ("kind", "row"),
-    [("shortcut", 4), ("leaking", 4), ("unidentified", 4), ("no rule", 3), ("too few", 3), ("noisy", 0)],
-)
-def test_kinds_of_findings_and_the_rows_that_show_them(monkeypatch, kind, row):
-    monkeypatch.setattr(examples, "_example", lambda dataset, predictions, found, row: example({"n": row}, {}))
-    # wrong label with both misread; one misread; a concept not said; fine; both misread, twice
-    read = [[1, 1], [1, 0], [-1, 1], [-1, 0], [1, 1], [2, 2]]
-    found = evidence([0] * 6, [1, 0, 0, 0, 0, 0], [[0, 0]] * 6, read)
-    shown = examples.example_for(None, None, found, SimpleNamespace(kind=kind, concepts=()))
-    assert shown.truth == {"n": row}
-
-
-def test_where_no_example_fits_the_nearest_is_shown(monkeypatch):
-    monkeypatch.setattr(examples, "_example", lambda dataset, predictions, found, row: example({"n": row}, {}))
-    found = evidence([0, 0], [1, 1], [[0, 0]] * 2, [[0, 0], [1, 0]])
-    assert examples.example_for(None, None, found, SimpleNamespace(kind="sound", concepts=())).truth == {"n": 1}
-    assert examples.EXAMPLES == 12 and examples.COARSE == 120
-    assert examples._misread(found, ("b", "a")).tolist() == [[False, False], [False, True]]
-
-
 # cases
-
-
-def test_cases_are_told_as_they_are_judged(monkeypatch):
-    known, told = [], []
-
-    def judge(folder, taught, dataset):
-        known.append(taught)
-        return folder, dataset
-
-    monkeypatch.setattr(cases, "case_of", judge)
-    found = cases.cases_of([Path("a"), Path("b")], "data", lambda done, whole: told.append((done, whole)))
-    assert found == [(Path("a"), "data"), (Path("b"), "data")] and told == [(0, 2), (1, 2), (2, 2)]
-    assert known[0] is known[1]
-    with pytest.raises(DataError, match="no run to report on"):
-        cases.cases_of([])
 
 
 def made_case(**values):
@@ -294,45 +239,6 @@ def test_maps_that_a_section_does_not_compare_are_in_the_details():
     one = run("x", [*groups, wide, widest], used).case
     assert comparison.compared_groups([one]) == ["d", "c"]
     assert [chart.title for chart in write._other_maps(one, [one])] == ["a", "b", "wide"]
-
-
-def test_charts_of_a_study_stand_in_the_section_of_their_task(monkeypatch):
-    plain = (TaskSection("t", "task-1", ()), TaskSection("u", "task-2", ()))
-    monkeypatch.setattr(write, "sections_of", lambda given: plain)
-    monkeypatch.setattr(write, "with_charts", lambda section, more: (section.title, [group.title for group in more]))
-    monkeypatch.setattr(write, "matrix_of", lambda given: "matrix")
-    monkeypatch.setattr(write, "proof_of", lambda given: "proof")
-    groups = [ChartGroup(name, (), task) for name, task in (("1", "u"), ("2", ""), ("3", "t"), ("4", "u"), ("5", "v"))]
-    found = write._content([], groups)
-    assert found["sections"] == [("t", ["3"]), ("u", ["1", "4"])]
-    assert [group.title for group in found["overall"]] == ["2", "5"]
-    assert (found["matrix"], found["proof"], found["most_regions"]) == ("matrix", "proof", 40)
-    assert found["kinds"] == {"variant": "holds", "type": "just misses", "far": "far"}
-    assert found["summary"] == ["label_f1", "concept_f1", "collapse", "rule_consistency"]
-
-
-def test_the_record_of_a_run_leaves_out_what_the_dataset_says():
-    plain = SimpleNamespace(to_dict=lambda: "plain")
-    one = SimpleNamespace(
-        name="n", title="t", label="l", task="k", model="m", headline=plain, diagnosis=plain,
-        about={"seed": 1, "knowledge": 2, "layout": 3, "config": 4},
-    )  # fmt: skip
-    assert write._record(one) == {
-        "name": "n", "title": "t", "label": "l", "task": "k", "model": "m", "headline": "plain", "diagnosis": "plain",
-        "run": {"seed": 1, "config": 4},
-    }  # fmt: skip
-
-
-def test_pages_are_written_as_they_are_asked_for(monkeypatch, tmp_path):
-    asked = []
-    monkeypatch.setattr(write, "cases_of", lambda folders, dataset: (folders, dataset))
-    monkeypatch.setattr(write, "write_pages", lambda *given: asked.append(given) or "page")
-    assert write.write_report((Path("a"),), tmp_path) == "page"
-    write.write_report([Path("a")], tmp_path, "T", ["table"], ["chart"], "about", "data")
-    assert asked == [
-        (([Path("a")], None), tmp_path, "Assay report", (), (), ""),
-        (([Path("a")], "data"), tmp_path, "T", ["table"], ["chart"], "about"),
-    ]
 
 
 # provenance, tables, words

@@ -2,7 +2,6 @@
 
 import base64
 import io
-import json
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,13 +13,11 @@ from PIL import Image
 from assay.concepts import Concept, ConceptSpace
 from assay.logic.knowledge import Knowledge
 from assay.plots import Line
-from assay.reporting import case as cases
-from assay.reporting import comparison, discovery, examples, interventions, provenance, templating, write
+from assay.reporting import comparison, discovery, examples, interventions, provenance, templating
 from assay.reporting.curves import coverage_of, label_reliability
 from assay.reporting.plot import Bars, Chart, ConfusionMap, PlottedValue, _Sheet
 from assay.reporting.sections import NamedRun, TaskSection, matrix_of
 from assay.reporting.table import Table
-from assay.runs.folder import RunFolder
 from tests.reporting.test_comparison import KNOWLEDGE, NAN, drawn, evidence, example, reading, run, score, state, ticks
 from tests.reporting.test_discovery import Data, png
 from tests.reporting.test_interventions import DATASET, TRUTH, output, result
@@ -29,62 +26,6 @@ __all__ = ["drawn"]
 
 
 # -- cases -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def judged(monkeypatch):
-    """Judge nothing, but note what each part of a case is made from."""
-    asked = []
-    monkeypatch.setattr(cases, "taught_by", lambda dataset: asked.append(dataset.name) or f"taught by {dataset.name}")
-    found = SimpleNamespace(findings=["gravest", "other"])
-    monkeypatch.setattr(
-        cases, "diagnose_run", lambda run, dataset, taught: SimpleNamespace(**vars(found), taught=taught)
-    )
-    monkeypatch.setattr(cases, "headline", lambda diagnosis: SimpleNamespace(split=shown[0]))
-    monkeypatch.setattr(cases, "gather_from", lambda dataset, said: f"evidence of {said.split}")
-    monkeypatch.setattr(cases, "examples_of", lambda dataset, said, rows: (said.split, rows))
-    monkeypatch.setattr(cases, "example_for", lambda dataset, said, rows, finding: (said.split, rows, finding))
-    monkeypatch.setattr(cases, "coverage_of", lambda rows: f"coverage, {rows}")
-    monkeypatch.setattr(cases, "label_reliability", lambda rows: f"reliability, {rows}")
-    monkeypatch.setattr(cases, "cards_of", lambda folder, dataset: (folder, dataset.name))
-    monkeypatch.setattr(cases, "provenance", lambda dataset: {"data": dataset.name, "model": "?"})
-    said = {name: SimpleNamespace(split=name, about={"model": f"of {name}"}) for name in ("valid", "ood")}
-    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge: said)
-    for name in ("title", "label", "task"):
-        monkeypatch.setattr(RunFolder, name, property(lambda self, name=name: f"{name} of {self.folder.name}"))
-    monkeypatch.setattr(RunFolder, "about", lambda self: {"model": "trained"})
-    shown = ["ood"]
-    return asked, shown
-
-
-def data(name):
-    return SimpleNamespace(fingerprint=f"print of {name}", name=name, knowledge=None)
-
-
-def test_a_case_is_made_of_its_parts(judged, tmp_path):
-    _, shown = judged
-    (tmp_path / "run").mkdir()
-    (tmp_path / "run" / "run.json").write_text("{}")
-    (tmp_path / "run" / "history.json").write_text(json.dumps({"epochs": [{"score": 0.25}, {"score": 0.5}]}))
-    case = cases.case_of(tmp_path / "run", dataset=data("d"))
-    assert (case.title, case.label, case.task) == ("title of run", "label of run", "task of run")
-    assert case.about == {"model": "trained"} and case.split == "valid" and case.history == (0.25, 0.5)
-    assert case.examples == ("valid", "evidence of valid") and case.witness == ("ood", "evidence of ood", "gravest")
-    assert (case.coverage, case.reliability) == ("coverage, evidence of valid", "reliability, evidence of valid")
-    assert case.units == (tmp_path / "run", "d") and case.diagnosis.taught == "taught by d"
-    shown[0] = "test"
-    said = cases.case_of(tmp_path / "said.parquet", dataset=data("d"))
-    assert said.witness == ("valid", "evidence of valid", "gravest")
-    assert (said.title, said.label, said.task) == ("said", "said", "d")
-    assert said.about == {"data": "d", "model": "of valid"} and said.history == ()
-
-
-def test_what_each_dataset_teaches_is_found_once(judged, tmp_path):
-    asked, _ = judged
-    taught = {}
-    found = [cases.case_of(tmp_path / str(n), taught, data(name)) for n, name in enumerate(("d", "e", "d", "e"))]
-    assert asked == ["d", "e"] and taught == {"print of d": "taught by d", "print of e": "taught by e"}
-    assert [case.diagnosis.taught for case in found] == ["taught by d", "taught by e"] * 2
 
 
 # -- comparison --------------------------------------------------------------------------------------------------------
@@ -185,12 +126,6 @@ def test_small_pictures_are_drawn_with_squares(size, coarse):
     assert found.predicted == {"a": 0} and found.implied is None and found.predicted_labels == {"y": True}
 
 
-def test_a_concept_that_is_not_known_is_not_misread():
-    found = evidence([0, 0], [0, 0], [[1, 0], [1, 2]], [[-1, 1], [1, 2]])
-    assert examples._misread(found, ()).tolist() == [[False, True], [False, False]]
-    assert examples._misread(found, ("a",)).tolist() == [[False], [False]]
-
-
 # -- interventions -----------------------------------------------------------------------------------------------------
 
 
@@ -283,21 +218,6 @@ def test_stubs_are_escaped_like_all_other_cells():
     assert table.markdown.splitlines()[2:4] == ["| a | b | d |", "| --- | --- | --- |"] and table.markdown.endswith(
         "\n\n&lt;n>"
     )
-
-
-def test_tables_of_a_study_come_before_the_summary(monkeypatch, tmp_path):
-    pages = SimpleNamespace(
-        filters={}, get_template=lambda name: SimpleNamespace(render=lambda **content: f"{name} {content['about']}")
-    )
-    monkeypatch.setattr(write, "page_environment", lambda html: pages)
-    monkeypatch.setattr(write, "_content", lambda given, charts: {"charts": charts})
-    monkeypatch.setattr(write, "_summary", lambda given: Table("summary", ("a",), ()))
-    monkeypatch.setattr(write, "_record", lambda case: {"name": case})
-    page = write.write_pages(["x"], tmp_path, "T", [Table("of a study", ("a",), ())], (), "so it is")
-    assert page == tmp_path / "report.html" and page.read_text() == "report.html so it is"
-    text = (tmp_path / "tables.tex").read_text()
-    assert 0 < text.index("of a study") < text.index("summary")
-    assert json.loads((tmp_path / "report.json").read_text())["cases"] == [{"name": "x"}]
 
 
 def test_bars_without_any_number_are_left_out():

@@ -11,7 +11,7 @@ import yaml
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.diagnosis.findings import RANK
+from assay.diagnosis.check import kinds_in_order
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence
@@ -108,10 +108,11 @@ def test_a_table_of_ranks_has_each_measure_in_its_place():
 def test_a_cell_without_a_verdict_speaks_by_its_first_row():
     cell = BoardCell("m", "d", (row(status="refused", verdict="", reason="no", why="x"), row(status="failed", verdict="", reason="broke")))  # fmt: skip
     assert (cell.verdict, cell.why, cell.seeds, cell.other, cell.tone, cell.grave) == ("refused", "no", "", "", "none", 0)  # fmt: skip
-    graves = [BoardCell("m", "d", (row(verdict=kind),)).grave for kind in RANK]
-    assert graves == list(range(1, len(RANK) + 1))
-    three = [row(verdict=kind, seed=seed) for seed, kind in enumerate([RANK[3], RANK[1], RANK[3], RANK[0], RANK[2]])]
-    assert BoardCell("m", "d", tuple(three)).other == f"{RANK[0]} 1, {RANK[1]} 1, {RANK[2]} 1"
+    kinds = kinds_in_order()
+    graves = [BoardCell("m", "d", (row(verdict=kind),)).grave for kind in kinds]
+    assert graves == sorted(set(graves)) and graves[0] > cell.grave
+    five = [row(verdict=kinds[place], seed=seed) for seed, place in enumerate([3, 1, 3, 0, 2])]
+    assert BoardCell("m", "d", tuple(five)).other == f"{kinds[0]} 1, {kinds[1]} 1, {kinds[2]} 1"
 
 
 @pytest.mark.parametrize(

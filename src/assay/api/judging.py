@@ -17,6 +17,7 @@ from assay.data.support import training_support
 from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
 from assay.diagnosis.interventions.intervene import intervene as carry_out
 from assay.diagnosis.runs import diagnose_predictions, diagnose_run, training_worlds
+from assay.diagnosis.thresholds import DEFAULTS, Thresholds, read_thresholds
 from assay.diagnosis.verdict import Diagnosis
 from assay.diagnosis.verdict import diagnose as diagnose_evidence
 from assay.distribution import import_extra
@@ -27,7 +28,8 @@ from assay.metrics.score import Score
 from assay.metrics.score import score as score_evidence
 from assay.models.readers.opening import reader_for
 from assay.predictions import Predictions
-from assay.reporting.write import write_report
+from assay.reporting.case import cases_of
+from assay.reporting.write import write_pages
 from assay.runs.folder import RunFolder
 from assay.studies.run_models import RunModels
 
@@ -43,22 +45,29 @@ def diagnose(
     *,
     splits: Sequence[str] | None = None,
     transform: Callable[[Any], Any] | None = None,
+    thresholds: Thresholds | Mapping[str, float] = DEFAULTS,
 ) -> Diagnosis:
     """Say what a model has learned: the concepts and the rule, or something else.
 
     `answers` are predictions for one split or several (`ds["test"].predictions(...)`), a run or its folder, a
     predictions file, or a model of any make: a function of pictures, a torch module, a scikit-learn estimator. A model
-    is asked about `splits`, by default all but those of training, and about the counterfactual worlds.
+    is asked about `splits`, by default all but those of training, and about the counterfactual worlds. `thresholds` are
+    those that differ from the defaults, such as `{"memorised.drop": 0.2}`; `assay list thresholds` has all.
     """
+    by = _as_thresholds(thresholds)
     if isinstance(dataset, Evidence):
-        return diagnose_evidence({dataset.split: dataset})
+        return diagnose_evidence({dataset.split: dataset}, thresholds=by)
     if isinstance(dataset, Run) and answers is None:
-        return diagnose_run(RunFolder(dataset.folder), dataset.dataset)
+        return diagnose_run(RunFolder(dataset.folder), dataset.dataset, thresholds=by)
     if not isinstance(dataset, Dataset) or answers is None:
         raise ConfigError(f"diagnose needs a dataset and what a model says: {HELP}")
     if isinstance(answers, (Run, str, Path)):
-        return diagnose_run(RunFolder(_folder(answers)), dataset)
-    return diagnose_predictions(dataset, predictions_of(dataset, answers, splits, transform))
+        return diagnose_run(RunFolder(_folder(answers)), dataset, thresholds=by)
+    return diagnose_predictions(dataset, predictions_of(dataset, answers, splits, transform), thresholds=by)
+
+
+def _as_thresholds(given: Thresholds | Mapping[str, float]) -> Thresholds:
+    return given if isinstance(given, Thresholds) else read_thresholds(given)
 
 
 def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
@@ -156,10 +165,12 @@ def report(
     *,
     title: str = "Assay report",
     dataset: Dataset | None = None,
+    thresholds: Thresholds | Mapping[str, float] = DEFAULTS,
 ) -> Path:
     """Write a report about runs or predictions files into a folder and return its page; files need the dataset."""
     several = [runs] if isinstance(runs, (Run, str, Path)) else list(runs)
-    return write_report([_folder(one) for one in several], Path(output), title, dataset=dataset)
+    cases = cases_of([_folder(one) for one in several], dataset, thresholds=_as_thresholds(thresholds))
+    return write_pages(cases, Path(output), title)
 
 
 def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":

@@ -1,4 +1,4 @@
-"""`assay check`: do the tasks, models and metrics in a file keep their contracts?"""
+"""`assay check`: do the tasks, models, metrics and findings in a file keep their contracts?"""
 
 import tempfile
 from pathlib import Path
@@ -20,10 +20,10 @@ def check(
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Check the tasks, models and metrics in a Python file.
+    """Check the tasks, models, metrics and findings in a Python file.
 
-    They are held to the laws that all of their kind must keep, such as that rendering draws no random numbers, or that
-    the same seed gives the same answers. Exits with 1 if one is broken.
+    They are held to the laws that all of their kind must keep, such as that rendering draws no random numbers, that the
+    same seed gives the same answers, or that a finding has the numbers that it states. Exits with 1 if one is broken.
     """
     checks = _checks(file, data)
     if as_json:
@@ -42,10 +42,11 @@ def check(
 def _checks(reference: str, data: Path | None) -> "dict[str, list[Check]]":
     """Return the outcome of every law, by the name of what it is about."""
     from assay.code_files import load_file, split_reference
+    from assay.diagnosis.check import FINDINGS
     from assay.metrics import METRICS
     from assay.models import MODELS
     from assay.tasks import TASKS
-    from assay.testing import check_metric, check_task
+    from assay.testing import check_finding, check_metric, check_task
 
     path, wanted = split_reference(reference) or (Path(reference), None)
     loaded = load_file(path)
@@ -55,14 +56,15 @@ def _checks(reference: str, data: Path | None) -> "dict[str, list[Check]]":
             for name, entry in registry.defined_in(loaded).items()
             if wanted in (None, name, getattr(entry.load(), "__name__", None))
         ]
-        for registry in (TASKS, MODELS, METRICS)
+        for registry in (TASKS, MODELS, METRICS, FINDINGS)
     }
     if not any(chosen.values()):
-        about = "task, model or metric" if wanted is None else f"task, model or metric named {wanted!r}"
+        about = "task, model, metric or finding" + ("" if wanted is None else f" named {wanted!r}")
         raise ConfigError(f"{path.name} defines no {about}; see docs/extend.md, or begin with: assay new task NAME")
     checks = {name: check_task(TASKS[name]()) for name in chosen["task"]}
     checks |= _model_checks(chosen["model"], data, next(iter(TASKS.defined_in(loaded)), None))
-    return checks | {name: check_metric(METRICS[name]) for name in chosen["metric"]}
+    checks |= {name: check_metric(METRICS[name]) for name in chosen["metric"]}
+    return checks | {name: check_finding(FINDINGS[name]) for name in chosen["finding"]}
 
 
 def _model_checks(names: list[str], data: Path | None, task: str | None) -> "dict[str, list[Check]]":

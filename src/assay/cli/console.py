@@ -130,6 +130,14 @@ def print_paragraphs(texts: Sequence[str]) -> None:
         print_text(textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ") if width else text)
 
 
+def print_sentences(texts: Sequence[str]) -> None:
+    """Print sentences, a line each; on a terminal broken between words."""
+    import textwrap
+
+    width = console_for_output().width if sys.stdout.isatty() else 0
+    print_text("\n".join(textwrap.fill(text, width) if width else text for text in texts))
+
+
 def print_next(steps: Sequence[tuple[str, str]]) -> None:
     """Print what can be done next on standard error: commands, each with what it is for."""
     say("next:")
@@ -165,15 +173,10 @@ def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
 
 def thresholds_from(pairs: Sequence[str]) -> "Thresholds":
     """Return the thresholds of the diagnosis with those of the command line, such as `memorised.drop=0.2`."""
+    from assay.config import from_pairs
     from assay.diagnosis.thresholds import read_thresholds
 
-    values = {}
-    for pair in pairs:
-        name, equals, value = pair.partition("=")
-        if not equals:
-            raise ConfigError(f"--set {pair}: expected SECTION.NAME=VALUE, such as memorised.drop=0.2")
-        values[name.strip()] = value.strip()
-    return read_thresholds(values)
+    return read_thresholds(from_pairs(pairs).values)
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from assay.cli.console import print_next, print_paragraphs, print_text, progress_bar, say
+from assay.cli.console import print_next, print_sentences, print_text, progress_bar, say
 from assay.cli.verdicts import print_verdicts
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ DEMO = {
 
 def demo(
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write.")] = Path("demo"),
-    words: Annotated[bool, typer.Option("--words", help="Also print the reasons for every verdict.")] = False,
+    words: Annotated[bool, typer.Option("--words", help="Also print why, and what to do next.")] = False,
 ) -> None:
     """Run every step on three small tasks.
 
@@ -53,13 +53,13 @@ def demo(
     for line in lines if words else ():
         run = RunFolder(line.run)
         print_text(f"\n{run.title}")
-        print_paragraphs(diagnose_run(run, run.dataset()).reasons)
+        print_sentences(diagnose_run(run, run.dataset()).sentences)
     print_text()
     worst = next((line for line in lines if line.verdict == "shortcut"), lines[0])
     print_next(
         [
             (f"assay view {output}", "look at the pictures, the models and their errors in a browser"),
-            (f"assay diagnose {worst.run}", f"every reason for a verdict, here {worst.model} on {worst.task}"),
+            (f"assay diagnose {worst.run}", f"the verdict with its reasons, here {worst.model} on {worst.task}"),
             ("assay list tasks", "the other tasks; then: assay make TASK -o DATA"),
             ("assay import --help", "bring your own pictures"),
         ]

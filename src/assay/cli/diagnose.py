@@ -14,6 +14,7 @@ from assay.cli.console import (
     dataset_for,
     print_json,
     print_paragraphs,
+    print_sentences,
     print_table,
     print_text,
     thresholds_from,
@@ -32,7 +33,9 @@ def diagnose(
     rule: Annotated[
         Path | None, typer.Option(metavar="FILE.yaml", help="Diagnose under another rule for the same concepts.")
     ] = None,
-    full: Annotated[bool, typer.Option("--full", help="Also all further sentences, and a table of every test.")] = False,
+    full: Annotated[
+        bool, typer.Option("--full", help="Also all further sentences, and a table of every test.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Diagnose what a model has learned. Exits with 0 if it is sound, else with 1.
@@ -54,7 +57,7 @@ def diagnose(
     if as_json:
         print_json(diagnosis.to_dict())
     else:
-        print_text("\n".join(diagnosis.sentences))
+        print_sentences(diagnosis.sentences)
         if full:
             _print_all(diagnosis)
     raise typer.Exit(0 if diagnosis.verdict == "sound" else 1)

@@ -7,6 +7,7 @@ import typer
 
 from assay.cli.console import (
     ConfigOption,
+    FindingFileOption,
     JsonFlag,
     ModelFileOption,
     OutOption,
@@ -41,6 +42,7 @@ def mend(
     config: ConfigOption = None,
     task_file: TaskFileOption = [],  # noqa: B006
     model_file: ModelFileOption = [],  # noqa: B006
+    finding_file: FindingFileOption = [],  # noqa: B006
     as_json: JsonFlag = False,
 ) -> None:
     """Mend a model: diagnose it, choose what to buy within a budget, retrain, and again until it is sound.

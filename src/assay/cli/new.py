@@ -1,4 +1,4 @@
-"""`assay new`: a commented file to start from, for a task, a model, a metric or data of your own."""
+"""`assay new`: a commented file to start from, for a task, a model, a metric, a finding or data of your own."""
 
 import re
 from importlib.resources import files
@@ -13,15 +13,17 @@ from assay.files import write_folder
 
 ROWS = {"train": 144, "test": 108}
 SIDE = 12
-NEXT = {"task": "assay check", "model": "assay check", "metric": "assay check", "data": "assay audit"}
+NEXT = {**dict.fromkeys(("task", "model", "metric", "finding"), "assay check"), "data": "assay audit"}
+BETWEEN = {"metric": "_", "finding": " "}
+"""What stands between the words of a registered name; a dash elsewhere."""
 
 
 def new(
-    kind: Annotated[Literal["task", "model", "metric", "data"], typer.Argument(help="What to begin.")],
+    kind: Annotated[Literal["task", "model", "metric", "finding", "data"], typer.Argument(help="What to begin.")],
     name: Annotated[str, typer.Argument(help="Its name, such as my-task; the file is my_task.py, or a folder.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="The folder to write into.")] = Path(),
 ) -> None:
-    """Write a commented template of a task, a model, a metric or a data folder.
+    """Write a commented template of a task, a model, a metric, a finding or a data folder.
 
     It works as it is: `assay check` passes on the file at once, `assay audit` on the folder.
     """
@@ -47,13 +49,13 @@ def new(
 
 
 def _registered(kind: str, words: list[str]) -> str:
-    return ("_" if kind == "metric" else "-").join(words)
+    return BETWEEN.get(kind, "-").join(words)
 
 
 def _refuse_taken(kind: str, name: str) -> None:
-    from assay.cli.list import registries
+    from assay.cli.list import registry_of
 
-    registry = registries().get(f"{kind}s")
+    registry = registry_of(f"{kind}s")
     if registry is not None and name in registry:
         raise ConfigError(f"there is a {kind} named {name!r}; choose another name")
 

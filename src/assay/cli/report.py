@@ -1,11 +1,20 @@
 """`assay report`: a page about one or more runs."""
 
+import functools
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from assay.cli.console import MetricFileOption, OutOption, progress_bar, say
+from assay.cli.console import (
+    FindingFileOption,
+    MetricFileOption,
+    OutOption,
+    ThresholdOption,
+    progress_bar,
+    say,
+    thresholds_from,
+)
 
 
 def report(
@@ -14,7 +23,9 @@ def report(
     ],
     output: OutOption,
     data: Annotated[Path | None, typer.Option(help="The dataset that predictions files are about.")] = None,
+    settings: ThresholdOption = [],  # noqa: B006
     metric_file: MetricFileOption = [],  # noqa: B006
+    finding_file: FindingFileOption = [],  # noqa: B006
     title: Annotated[str, typer.Option(help="The title of the page.")] = "Assay report",
 ) -> None:
     """Write a report about one or more runs.
@@ -27,5 +38,6 @@ def report(
 
     dataset = None if data is None else Dataset.open(data)
     with progress_bar() as bar:
-        cases = cases_of(runs, dataset, lambda done, whole: bar("judging runs", done, whole))
+        watch = functools.partial(bar, "judging runs")
+        cases = cases_of(runs, dataset, watch, thresholds_from(settings))
     say(str(write_pages(cases, output, title)))

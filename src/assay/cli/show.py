@@ -1,6 +1,8 @@
-"""`assay show`: a task's concepts, rule, splits and settings; or what a dataset folder holds."""
+"""`assay show`: a task's concepts, rule, splits and settings; what a finding tests; or what a dataset folder holds."""
 
 import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,7 +12,9 @@ from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, pri
 
 if TYPE_CHECKING:
     from assay.config import Settings
+    from assay.diagnosis.check import Check
     from assay.logic.knowledge import Knowledge
+    from assay.registry import Registry
 
 DIAGRAM = 20_000
 MOST_VALUES = 300
@@ -19,37 +23,55 @@ MOST_VALUES = 300
 
 def show(
     task: Annotated[
-        str, typer.Argument(help="The name of a task, model, metric or backbone, FILE.py, or a dataset folder.")
+        str,
+        typer.Argument(
+            metavar="NAME|FILE.py|DATA",
+            help="The name of a task, model, metric, backbone or finding, a file of yours, or a dataset folder.",
+        ),
     ],
     settings: SetOption = [],  # noqa: B006
     config: ConfigOption = None,
     as_json: JsonFlag = False,
 ) -> None:
-    """Show a task, a model, a metric, a backbone or a dataset.
+    """Show a task, a model, a metric, a backbone, a finding or a dataset.
 
-    For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow.
+    For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow. For a
+    finding: its null hypothesis, statistic, sentences, thresholds, and the findings that explain the same better.
     """
-    from assay.config import describe_settings
-    from assay.data.recipe import recipe_from, split_to_dict
     from assay.data.remote import is_remote
-    from assay.metrics import METRICS
-    from assay.models import BACKBONES, MODELS
     from assay.tasks import TASKS
 
     if is_remote(task) or (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
         _show_dataset(Path(task), as_json)
         return
     task = _find_in_file(task)
-    if task in METRICS:
-        _show_metric(task, as_json)
-        return
-    if task in MODELS:
-        _show_model(task, as_json)
-        return
-    if task in BACKBONES:
-        _show_backbone(task, as_json)
-        return
-    recipe = recipe_from(task, settings_from(settings, config))
+    for registry, show_one in _kinds(task):
+        if task in registry:
+            show_one(task, as_json)
+            return
+    _show_task(task, settings_from(settings, config), as_json)
+
+
+def _kinds(name: str) -> "Iterator[tuple[Registry, Callable[[str, bool], None]]]":
+    """Yield every registry but that of tasks, with what shows one of its things; findings only if it is no task."""
+    from assay.metrics import METRICS
+    from assay.models import BACKBONES, MODELS
+    from assay.tasks import TASKS
+
+    yield METRICS, _show_metric
+    yield MODELS, _show_model
+    yield BACKBONES, _show_backbone
+    if name not in TASKS:
+        from assay.diagnosis.check import FINDINGS
+
+        yield FINDINGS, _show_finding
+
+
+def _show_task(task: str, settings: "Settings", as_json: bool) -> None:
+    from assay.config import describe_settings
+    from assay.data.recipe import recipe_from, split_to_dict
+
+    recipe = recipe_from(task, settings)
     instance = recipe.task
     facts: dict[str, Any] = {
         "name": instance.name,
@@ -59,7 +81,7 @@ def show(
         "knowledge": instance.knowledge.to_dict(),
         "worlds": instance.space.worlds,
         "diagram_nodes": _diagram_nodes(instance.knowledge),
-        "shortcuts": _shortcuts(task, instance.knowledge, settings_from(settings, config)),
+        "shortcuts": _shortcuts(task, instance.knowledge, settings),
         "layout": instance.layout.to_dict(),
         "splits": [split_to_dict(split) for split in recipe.splits],
         "settings": describe_settings(type(instance.config)),
@@ -123,12 +145,13 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
     if sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES:
         return f"reasoning shortcuts: not counted; run assay count {task}"
     from assay.counting.count import count_readings
+    from assay.counting.numerals import numerals
     from assay.data.support import training_support
 
     knowledge, support = training_support(task, settings, 0)
     count = count_readings(knowledge, "shared", support, seconds=2.0)
-    number = f"{count.total - 1:,}" if count.total is not None else f"{max(0, count.low - 1):,} to {count.high - 1:,}"
-    return f"{number} reasoning shortcuts keep the labels of {len(support):,} training worlds (assay count {task})"
+    worlds, rest = f"{len(support):,} training worlds", f"; {count.unused_text}" if count.unused else ""
+    return f"{numerals(*count.shortcuts)} reasoning shortcuts keep the labels of {worlds}{rest} (assay count {task})"
 
 
 def _show_dataset(folder: Path, as_json: bool) -> None:
@@ -153,7 +176,7 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
 
 
 def _find_in_file(reference: str) -> str:
-    """Return the name of the task, or else of the model or the metric, that `FILE.py` or `FILE.py:Name` stands for."""
+    """Return the name of the task, model, metric or finding that `FILE.py` or `FILE.py:Name` stands for."""
     from assay.code_files import load_file, split_reference
     from assay.metrics import METRICS
     from assay.models import MODELS
@@ -162,8 +185,10 @@ def _find_in_file(reference: str) -> str:
     parts = split_reference(reference)
     if parts is None:
         return reference
+    from assay.diagnosis.check import FINDINGS
+
     loaded = load_file(parts[0])
-    for registry in (TASKS, MODELS, METRICS):
+    for registry in (TASKS, MODELS, METRICS, FINDINGS):
         own = registry.defined_in(loaded)
         classes = [getattr(entry.load(), "__name__", "") for entry in own.values()]
         if own and (parts[1] is None or parts[1] in own or parts[1] in classes):
@@ -218,3 +243,48 @@ def _show_backbone(name: str, as_json: bool) -> None:
     print_text(f"{name}: {facts['summary']}\n")
     print_text(f"reads pictures of {plan.smallest} x {plan.smallest} pixels or more")
     print_text(f"use it by --set backbone={setting}")
+
+
+def _show_finding(name: str, as_json: bool) -> None:
+    from assay.diagnosis.check import FINDINGS
+
+    check: Check = FINDINGS[name]()
+    settings = (
+        [] if check.settings is None else [(f"{check.settings.section}.{e.name}", e) for e in fields(check.settings)]
+    )
+    facts = {
+        "name": name,
+        "summary": check.summary,
+        "tone": check.tone,
+        "severity": check.severity,
+        "null": check.null,
+        "statistic": check.statistic,
+        "measure": check.measure,
+        "needs_rule": check.needs_rule,
+        "claims": {key: {"meaning": c.meaning, "text": c.text, "next": c.next} for key, c in check.claims.items()},
+        "thresholds": {key: {"value": e.default, **e.metadata} for key, e in settings},
+        "rivals": {rival.kind: rival.why for rival in check.rivals},
+        "refines": list(check.refines),
+    }
+    print_json(facts) if as_json else _print_finding(check, facts)
+
+
+def _print_finding(check: "Check", facts: dict[str, Any]) -> None:
+    print_text(f"{check.name}: {check.summary}\n")
+    print_text(f"null hypothesis: {check.null}")
+    print_text(f"statistic: {check.statistic}")
+    print_text(f"told {'with a rule only' if check.needs_rule else 'with and without a rule'}; colour: {check.tone}\n")
+    for key, claim in check.claims.items():
+        print_text(f"{key}: {claim.meaning}\n  {claim.text}" + (f"\n  Next: {claim.next}" if claim.next else ""))
+    rows = [[key, f"{x['value']:.4g}", x["about"], x["chosen"]] for key, x in facts["thresholds"].items()]
+    if rows:
+        print_text()
+        print_table(["threshold", "default", "decides", "chosen by"], rows)
+    rivals: dict[str, list[str]] = {}
+    for rival in check.rivals:
+        rivals.setdefault(rival.why, []).append(rival.kind)
+    if rivals:
+        print_text()
+        print_table(["withdrawn for", "where"], [[", ".join(kinds), why] for why, kinds in rivals.items()])
+    if check.refines:
+        print_text(f"\nsays more exactly: {', '.join(check.refines)}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from assay.cli.console import console_for_output
 
 if TYPE_CHECKING:
-    from assay.diagnosis.headline import Tone
+    from assay.diagnosis.check import Tone
     from assay.studies.verdicts import VerdictLine
 
 COLOURS: "dict[Tone, str]" = {"good": "bold green", "bad": "bold red", "weak": "bold yellow", "unknown": "bold blue"}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import ModelFileOption, TaskFileOption, say
+from assay.cli.console import FindingFileOption, ModelFileOption, TaskFileOption, say
 from assay.distribution import import_extra
 
 
@@ -16,6 +16,7 @@ def view(
     ],
     task_file: TaskFileOption = [],  # noqa: B006
     model_file: ModelFileOption = [],  # noqa: B006
+    finding_file: FindingFileOption = [],  # noqa: B006
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")] = 0,
     bundle: Annotated[
         Path | None, typer.Option(metavar="OUT", help="Write static files instead, for any web server.")

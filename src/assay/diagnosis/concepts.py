@@ -7,6 +7,7 @@ right as often by a chance of 2.5 % only, were it wrong in a tenth; and no value
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -107,6 +108,7 @@ def map_to_dict(mapping: ConceptMap) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=32)
 def used_concepts(knowledge: Knowledge) -> frozenset[int]:
     """Return the columns of the concepts on which the label of some possible world depends.
 

@@ -40,6 +40,25 @@ def kept_by_independent(view: SplitView) -> float:
     return kept / max(1, count)
 
 
+def kept_by_annotations(view: SplitView) -> float:
+    """Return how often annotations keep the label that the predicted concepts imply, if they err independently.
+
+    Annotated values are exchanged among examples with the same predicted value, concept by concept.
+    """
+    table, predicted = view.evidence.concepts, view.evidence.predicted_concepts
+    rng, kept, count = rng_for(0, "shuffled annotations", len(table)), 0, 0
+    for _ in range(_times(view)):
+        mixed = np.where(view.complete[:, None], table, predicted)
+        for column in view.columns:
+            for code in np.unique(predicted[view.complete, column]):
+                rows = np.flatnonzero(view.complete & (predicted[:, column] == code))
+                mixed[rows, column] = table[rng.permutation(rows), column]
+        wrong = (mixed[:, view.columns] != predicted[:, view.columns]).any(axis=1) & view.complete
+        right = wrong & (view.labels_implied_by(mixed) == view.implied_labels).all(axis=1)
+        kept, count = kept + int(right.sum()), count + int(wrong.sum())
+    return kept / max(1, count)
+
+
 def kept_by_random(view: SplitView, columns: Sequence[int]) -> float:
     """Return how often labels stay right if these concepts err as often, in random places and with random values."""
     truth, predicted = view.evidence.concepts, view.evidence.predicted_concepts

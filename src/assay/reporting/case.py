@@ -7,16 +7,20 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.dataset import Dataset
+from assay.diagnosis.case import new_worlds
 from assay.diagnosis.headline import Headline, headline
 from assay.diagnosis.identifiability import Identifiability
-from assay.diagnosis.runs import diagnose_run, provenance, taught_by
+from assay.diagnosis.runs import diagnose_run, provenance, taught_by, training_worlds
+from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.verdict import Diagnosis
+from assay.diagnosis.views import SplitView
 from assay.errors import DataError
-from assay.metrics.evidence import gather_from
+from assay.metrics.evidence import Evidence, gather_from
 from assay.plots import Line
 from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
 from assay.reporting.discovery import UnitCard, cards_of
 from assay.reporting.examples import Example, example_for, examples_of
+from assay.reporting.showing import Shown
 from assay.runs.folder import RUN, RunFolder
 from assay.worlds.split import HARD
 
@@ -38,7 +42,7 @@ class Case:
     split: str
     examples: tuple[Example, ...]
     witness: Example
-    """The example that shows the gravest finding best."""
+    """The example that shows the first finding best."""
     coverage: CoverageCurve | None = None
     """The accuracy of the model where it is most confident."""
     reliability: Line | None = None
@@ -71,7 +75,7 @@ class Case:
 
     @property
     def unread(self) -> int:
-        """How many concepts are not read right on the split."""
+        """How many concepts are not right on the split."""
         return sum(state.state != "right" for state in self.diagnosis.concepts[self.split])
 
     @property
@@ -85,11 +89,14 @@ class Case:
 
 
 def case_of(
-    folder: Path, taught: dict[str, Identifiability | None] | None = None, dataset: Dataset | None = None
+    folder: Path,
+    taught: dict[str, Identifiability | None] | None = None,
+    dataset: Dataset | None = None,
+    thresholds: Thresholds = DEFAULTS,
 ) -> Case:
     """Return the case of a run's folder, or of a predictions file about a dataset.
 
-    `taught` keeps what the labels of each dataset can teach, for the next run.
+    `taught` keeps what the labels of each dataset can teach, for the next run; `thresholds` are those that decide.
     """
     run = RunFolder(folder)
     if dataset is None and folder.is_file():
@@ -101,7 +108,7 @@ def case_of(
     predictions = run.all_predictions(dataset.knowledge)
     split = next(iter(predictions))
     trained = (folder / RUN).exists()
-    diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint])
+    diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint], thresholds)
     evidence = gather_from(dataset, predictions[split])
     deciding = headline(diagnosis).split
     shown = deciding if deciding in predictions else split
@@ -116,12 +123,21 @@ def case_of(
         diagnosis=diagnosis,
         split=split,
         examples=examples_of(dataset, predictions[split], evidence),
-        witness=example_for(dataset, predictions[shown], other, diagnosis.findings[0]),
+        witness=example_for(dataset, predictions[shown], _shown(dataset, diagnosis, shown, other)),
         coverage=coverage_of(evidence),
         reliability=label_reliability(evidence),
         history=_history(folder),
         units=cards_of(folder, dataset),
     )
+
+
+def _shown(dataset: Dataset, diagnosis: Diagnosis, split: str, evidence: Evidence) -> Shown:
+    """Return the examples of a split, one of which is to show the first finding."""
+    states, place = diagnosis.concepts[split], dataset.knowledge.space.place
+    used = frozenset(place(state.concept) for state in states if state.used)
+    level = diagnosis.thresholds.of(Verdict).level
+    view = SplitView(split, evidence, states, diagnosis.labels[split], used, level)
+    return Shown(view, diagnosis.findings[0], lambda: new_worlds(evidence, training_worlds(dataset)))
 
 
 def _history(folder: Path) -> tuple[float, ...]:
@@ -134,11 +150,14 @@ def _history(folder: Path) -> tuple[float, ...]:
 
 
 def cases_of(
-    folders: list[Path], dataset: Dataset | None = None, watch: Callable[[int, int], None] = lambda done, whole: None
+    folders: list[Path],
+    dataset: Dataset | None = None,
+    watch: Callable[[int, int], None] = lambda done, whole: None,
+    thresholds: Thresholds = DEFAULTS,
 ) -> list[Case]:
     """Return the cases of several runs; predictions files need the dataset that they are about.
 
-    `watch` is told how many of how many runs are judged.
+    `watch` is told how many of how many runs are judged; `thresholds` are those that decide.
     """
     if not folders:
         raise DataError("no run to report on")
@@ -146,6 +165,6 @@ def cases_of(
     cases: list[Case] = []
     for folder in folders:
         watch(len(cases), len(folders))
-        cases.append(case_of(folder, taught, dataset))
+        cases.append(case_of(folder, taught, dataset, thresholds))
     watch(len(cases), len(folders))
     return cases

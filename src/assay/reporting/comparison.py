@@ -20,7 +20,8 @@ from assay.reporting.plot import (
     PlottedValue,
     ShareMap,
 )
-from assay.reporting.sections import NamedRun, TaskSection
+from assay.reporting.sections import TaskSection
+from assay.reporting.verdicts import NamedRun
 
 BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}
 EFFECTS = {"follows": "sensitivity", "stays": "invariance", "noticed": "concept noticed"}
@@ -34,7 +35,7 @@ def with_charts(section: TaskSection, more: Sequence[ChartGroup] = ()) -> TaskSe
     """Return a section with its charts; `more` are those of a study."""
     parts = [section.runs[first : first + len(COLOURS)] for first in range(0, len(section.runs), len(COLOURS))]
     maps = [
-        reading_map(f"{run.name} reads {group}", run.case, group)
+        reading_map(f"{run.name} predicts {group}", run.case, group)
         for group in compared_groups(section.cases)
         for run in section.runs
         if has_group(run.case, group)
@@ -72,7 +73,7 @@ def reading_map(title: str, case: Case, group: str) -> ConfusionMap:
     reading = next(reading for reading in case.diagnosis.readings if reading.group == group)
     silent = reading.counts.shape[1] > len(reading.values) and reading.counts[:, len(reading.values) :].any()
     columns = [*reading.values, *(["none"] if silent else [])]
-    text = f"It {reading.text}: so in {100 * reading.fidelity:.0f} % of {int(reading.counts.sum()):,} answers."
+    text = f"It {reading.text} ({100 * reading.fidelity:.0f} % of {int(reading.counts.sum()):,} predictions)."
     return ConfusionMap(title, text, reading.counts[:, : len(columns)], reading.values, columns)
 
 

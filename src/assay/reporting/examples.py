@@ -1,4 +1,4 @@
-"""Examples in a report: pictures with what is true, what the model reads, and what the rule makes of it."""
+"""Examples in a report: pictures with what is true, what the model predicts, and what the rule makes of it."""
 
 import base64
 import struct
@@ -7,22 +7,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.arrays import Codes
 from assay.concepts import Value
 from assay.data.dataset import Dataset
-from assay.diagnosis.findings import Finding, Kind
 from assay.diagnosis.wording import join_first, join_words
 from assay.metrics.evidence import Evidence
 from assay.predictions import Predictions
+from assay.reporting.showing import Choice, Shown, choose
 
 EXAMPLES = 12
 COARSE = 120
 """Up to how many pixels a picture is drawn with squares for its pixels."""
 MOST_NAMED = 4
 """How many concepts a sentence about an example names."""
-KEEPS_LABELS: tuple[Kind, ...] = ("shortcut", "leaking", "unidentified")
-"""Kinds of findings that an example with a right label and wrong concepts shows best."""
-FINE: tuple[Kind, ...] = ("sound", "no rule", "too few")
 
 
 @dataclass(frozen=True)
@@ -43,7 +40,13 @@ class Example:
     implied: Mapping[str, Value] | None = None
     """The labels that the rule gives for the predicted concepts, where all are predicted and there is a rule."""
     focus: tuple[str, ...] = ()
-    """The concepts that a finding is about; the others are told only where it is about none."""
+    """The concepts that a finding is about; the others are named only where it is about none."""
+    above: str = ""
+    """A heading that says what it shows."""
+    remark: str = ""
+    """A further sentence: why it shows the finding."""
+    doubted: bool = False
+    """Whether its annotations are in doubt, and so not called true."""
 
     @property
     def right(self) -> bool:
@@ -67,20 +70,44 @@ class Example:
         """The misread concepts in short, such as `a 2→4, b 8→6`."""
         return join_first([f"{name} {true}→{said}" for name, (true, said) in self.misread.items()], 6)
 
+    @property
+    def heading(self) -> str:
+        """What the example shows, in a few words."""
+        if self.above:
+            return self.above
+        if self.is_right_by_wrong_concepts:
+            return "Right label, wrong concepts"
+        if not self.right:
+            return "A wrong label"
+        return "A right label from right concepts" if self.predicted else "A right label, and no concepts"
+
     def sentences(self, model: str) -> tuple[str, str]:
-        """Return what is true of the example, and what the model makes of it."""
-        labels, said = _assign(self.labels), _assign(self.predicted_labels)
-        if self.misread:
-            true = join_first([f"{name} = {pair[0]}" for name, pair in self.misread.items()], MOST_NAMED)
-            read = join_first([f"{name} = {pair[1]}" for name, pair in self.misread.items()], MOST_NAMED)
-            if self.right and self.implied == self.labels:
-                return f"True: {true}; {labels}.", f"{model} reads {read}: by the rule {said} as well."
-            return f"True: {true}; {labels}.", f"{model} reads {read}, and {'still ' * self.right}says {said}."
-        shown = join_first([f"{name} = {value}" for name, value in self.truth.items()], MOST_NAMED)
+        """Return what is true of the example, and what the model predicts for it."""
+        shown = {name: pair[0] for name, pair in self.misread.items()} or dict(self.truth)
+        true = f"{'Annotated' if self.doubted else 'True'}: {_first(shown)}; {_assign(self.labels)}."
+        return true, " ".join(text for text in (f"{model} {self._prediction}.", self.remark) if text)
+
+    @property
+    def _prediction(self) -> str:
+        """What the model predicts, without its name."""
+        labels = _assign(self.predicted_labels)
         if not self.predicted:
-            return f"True: {shown}; {labels}.", f"{model} predicts no concept, and says {said}."
-        which = "every concept" if self.predicted.keys() >= self.truth.keys() else "what it predicts of the concepts"
-        return f"True: {shown}; {labels}.", f"{model} reads {which} right, and says {said}."
+            return f"predicts no concept, and {labels}"
+        if not self.misread:
+            every = self.predicted.keys() >= self.truth.keys()
+            which = "every concept" if every else "the concepts that it predicts"
+            how = "as annotated" if self.doubted else "right"
+            return f"predicts {which} {how}, {'and' if self.right else 'yet'} {labels}"
+        read = f"predicts {_first({name: pair[1] for name, pair in self.misread.items()})}"
+        if self.implied is None:
+            return f"{read}, and {'still ' * self.right}{labels}"
+        if self.implied != self.predicted_labels:
+            return f"{read}: by the rule {_assign(self.implied)}; its label is {'still ' * self.right}{labels}"
+        return f"{read}: by the rule {labels}{' as well' * self.right}"
+
+
+def _first(values: Mapping[str, Value]) -> str:
+    return join_first([f"{name} = {value}" for name, value in values.items()], MOST_NAMED)
 
 
 def _assign(values: Mapping[str, Value]) -> str:
@@ -90,35 +117,38 @@ def _assign(values: Mapping[str, Value]) -> str:
 def examples_of(dataset: Dataset, predictions: Predictions, evidence: Evidence) -> tuple[Example, ...]:
     """Return examples of the split, those with wrong labels or concepts first."""
     wrong_label = (evidence.labels != evidence.predicted_labels).any(axis=1)
-    wrong_concept = _misread(evidence, ()).any(axis=1)
+    wrong_concept = ((evidence.concepts != evidence.judged_concepts) & (evidence.judged_concepts >= 0)).any(axis=1)
     order = np.argsort(-(2 * wrong_label + wrong_concept), kind="stable")
     half = EXAMPLES // 2
     chosen = dict.fromkeys([*order[:half].tolist(), *range(min(EXAMPLES, len(evidence)))])
     return tuple(_example(dataset, predictions, evidence, row) for row in list(chosen)[:EXAMPLES])
 
 
-def example_for(dataset: Dataset, predictions: Predictions, evidence: Evidence, finding: Finding) -> Example:
-    """Return the example that shows a finding best: for a shortcut, two misread concepts that keep the label."""
-    wrong_label = (evidence.labels != evidence.predicted_labels).any(axis=1)
-    misread = _misread(evidence, finding.concepts).sum(axis=1)
-    label_kept = ~wrong_label & (misread > 0)
-    if finding.kind in KEEPS_LABELS:
-        wanted = [label_kept, wrong_label]
-    elif finding.kind in FINE:
-        wanted = [~wrong_label & (misread == 0)]
-    else:
-        wanted = [wrong_label, label_kept]
-    rows = next((np.flatnonzero(rows) for rows in wanted if rows.any()), np.arange(len(evidence)))
-    best = rows[np.argmin(np.abs(misread[rows] - 2))]  # two errors that make up for each other are seen at a glance
-    return replace(_example(dataset, predictions, evidence, int(best)), focus=finding.concepts)
+def example_for(dataset: Dataset, predictions: Predictions, seen: Shown) -> Example:
+    """Return the example that shows a finding best, with why it does."""
+    choice = choose(seen)
+    found = _example(dataset, predictions, seen.view.evidence, choice.row)
+    return replace(
+        found,
+        focus=seen.finding.concepts,
+        above=choice.heading,
+        remark=_remark(dataset, predictions, seen, choice),
+        doubted=choice.remark == "annotations",
+    )
 
 
-def _misread(evidence: Evidence, concepts: tuple[str, ...]) -> Array:
-    """Return which concepts are predicted wrong; only these concepts where some are named."""
-    wrong = (evidence.concepts != evidence.judged_concepts) & (evidence.judged_concepts >= 0)
-    if concepts:
-        wrong = wrong[:, [evidence.knowledge.space.place(name) for name in concepts]]
-    return np.asarray(wrong)
+def _remark(dataset: Dataset, predictions: Predictions, seen: Shown, choice: Choice) -> str:
+    """Return why an example shows a finding, where that is not seen at once."""
+    if choice.remark == "new":
+        return "Training does not show this world."
+    if choice.remark == "annotations":
+        return (
+            f"By the rule, the annotated concepts give {_assign(_labels(seen.view.table_labels[choice.row], dataset))}."
+        )
+    if choice.twin is None:
+        return ""
+    number, labels = predictions.index[choice.twin], _labels(seen.view.truth[choice.twin], dataset)
+    return f"Example {number} has the same concepts, and {_assign(labels)}."
 
 
 def _example(dataset: Dataset, predictions: Predictions, evidence: Evidence, row: int) -> Example:

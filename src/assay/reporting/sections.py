@@ -5,21 +5,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.diagnosis.findings import MEANINGS, RANK, Kind
+from assay.diagnosis.check import Kind
 from assay.reporting.case import Case
 from assay.reporting.plot import ChartGroup
+from assay.reporting.verdicts import NamedRun, WordShare, gravity, meanings_of, shares_of
 
 MOST_COLUMNS = 6
 """With more models than this and fewer tasks, the matrix has a row for each model."""
-
-
-@dataclass(frozen=True)
-class NamedRun:
-    """A run as its section calls it, and where on the page it is."""
-
-    name: str
-    anchor: str
-    case: Case
 
 
 @dataclass(frozen=True)
@@ -40,6 +32,10 @@ class TaskSection:
         """Return the runs of a model."""
         return [run for run in self.runs if run.case.label == model]
 
+    def words_of(self, model: str) -> tuple[WordShare, ...]:
+        """Return the first words of a model's runs, the most frequent one first."""
+        return shares_of(self.of_model(model))
+
 
 @dataclass(frozen=True)
 class VerdictMatrix:
@@ -55,9 +51,8 @@ class VerdictMatrix:
 
     @property
     def kinds(self) -> dict[Kind, str]:
-        """The verdicts that occur, with what they say, the gravest first."""
-        there = {case.diagnosis.verdict for section in self.sections for case in section.cases}
-        return {kind: MEANINGS[kind] for kind in RANK if kind in there}
+        """The verdicts that occur, with what they say in general, the gravest first."""
+        return meanings_of(case for section in self.sections for case in section.cases)
 
 
 @dataclass(frozen=True)
@@ -110,23 +105,15 @@ def proof_of(sections: Sequence[TaskSection]) -> Proof:
     """Return the example to show first: right by wrong concepts before wrong labels, graver verdicts before others."""
     run = min((run for section in sections for run in section.runs), key=lambda run: _striking(run.case))
     witness = run.case.witness
-    if witness.is_right_by_wrong_concepts:
-        heading = "Right label, wrong concepts"
-    elif not witness.right:
-        heading = "A wrong label"
-    else:
-        heading = "A right label from right concepts" if witness.predicted else "A right label, and no concepts"
-    return Proof(run, heading, witness.sentences(run.case.label))
+    return Proof(run, witness.heading, witness.sentences(run.case.label))
 
 
-def _striking(case: Case) -> tuple[bool, bool, bool, int, float]:
+def _striking(case: Case) -> tuple[bool, bool, int, float]:
     """Return what the most striking case has the least of."""
-    finding = case.diagnosis.findings[0]
     by_wrong_concepts = case.witness.is_right_by_wrong_concepts
     return (
-        not (finding.kind == "shortcut" and by_wrong_concepts),
         not (case.headline.tone in ("bad", "weak") and by_wrong_concepts),
         case.witness.right,
-        RANK.index(finding.kind),
+        gravity(case.diagnosis.verdict),
         0.0 if math.isnan(case.headline.value) else case.headline.value,
     )

@@ -23,7 +23,7 @@ def page_environment(html: bool = True) -> jinja2.Environment:
         finalize=None if html else _markdown,
     )
     environment.filters.update(
-        right=format_accuracy, score=format_score, percent=percent, number=number, code=code, whole=Markup
+        right=format_accuracy, score=format_score, percent=percent, number=number, code=code, whole=Markup, prose=prose
     )
     return environment
 
@@ -42,6 +42,17 @@ def _markdown(value: Any) -> Any:
 def code(text: object) -> Markup:
     """Return a text as code in Markdown."""
     return Markup(f"`{str(text).replace('`', chr(39))}`")
+
+
+def prose(text: str) -> Markup:
+    """Return a text for a page, in which what stands between backticks is code.
+
+    >>> prose("See `a < b`.")
+    Markup('See <code>a &lt; b</code>.')
+    """
+    parts = text.split("`")
+    pieces = (Markup("<code>{}</code>" if n % 2 else "{}").format(part) for n, part in enumerate(parts))
+    return Markup("").join(pieces)
 
 
 def format_accuracy(concept: ConceptState) -> str:

@@ -10,7 +10,7 @@ from markupsafe import Markup
 from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
 from assay.diagnosis.concepts import STATES
-from assay.diagnosis.findings import MEANINGS
+from assay.diagnosis.table import HEAD
 from assay.files import write_atomically
 from assay.metrics import METRICS
 from assay.metrics.score import format_score
@@ -21,10 +21,13 @@ from assay.reporting.provenance import provenance_of
 from assay.reporting.sections import matrix_of, proof_of, sections_of
 from assay.reporting.table import Table, tex_file
 from assay.reporting.templating import page_environment
+from assay.reporting.verdicts import NATS, accounts_for, changed_thresholds, other_notes, tested_rows
 
 SUMMARY = ["label_f1", "concept_f1", "collapse", "rule_consistency"]
 KINDS = {"variant": "holds", "type": "just misses", "far": "far"}
 MOST_REGIONS = 40
+MOST_TESTED = 500
+"""How many rows of what was tested a page shows."""
 
 
 def write_report(
@@ -52,7 +55,15 @@ def write_pages(
     content = {**_content(cases, charts), "title": title, "about": about, "tables": tables, "out": out}
     for name in ("report.html", "report.md"):
         pages = page_environment(name.endswith("html"))
-        pages.filters.update(draw=_drawing(), other_maps=_other_maps, provenance=provenance_of)
+        pages.filters.update(
+            draw=_drawing(),
+            other_maps=_other_maps,
+            provenance=provenance_of,
+            accounts=accounts_for,
+            notes=other_notes,
+            changed=changed_thresholds,
+            tested=tested_rows,
+        )
         write_atomically(out / name, pages.get_template(name).render(**content).encode())
     write_atomically(out / "tables.tex", tex_file([*tables, _summary(cases)]).encode())
     records = {"title": title, "versions": versions(), "cases": [_record(case) for case in cases]}
@@ -72,8 +83,10 @@ def _content(cases: Sequence[Case], charts: Sequence[ChartGroup]) -> dict[str, A
         "proof": proof_of(sections),
         "summary": SUMMARY,
         "boundary": BOUNDARY,
-        "meanings": MEANINGS,
         "states": STATES,
+        "tested_head": HEAD,
+        "nats": NATS,
+        "most_tested": MOST_TESTED,
         "kinds": KINDS,
         "most_regions": MOST_REGIONS,
         "metrics": METRICS,

@@ -6,6 +6,7 @@ from typing import Any
 
 from assay.code_files import hash_file, load_file, split_reference
 from assay.config import Settings
+from assay.diagnosis.check import FINDINGS
 from assay.errors import ConfigError
 from assay.metrics import METRICS
 from assay.models import MODELS
@@ -16,6 +17,7 @@ LISTS: dict[str, tuple[str, Registry]] = {
     "tasks": ("task", TASKS),
     "models": ("model", MODELS),
     "metrics": ("metric", METRICS),
+    "findings": ("finding", FINDINGS),
 }
 """The lists of a study whose entries may be files: the key of an entry's name, and where it registers."""
 

@@ -17,6 +17,7 @@ from assay.data.columns import parquet_bytes, read_parquet
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.runs.folder import USAGE
+from assay.studies.judged import JUDGED_BY
 from assay.studies.study import PERCEPTION, RunStep
 from assay.studies.work import RECORDS, folder_of
 
@@ -124,7 +125,19 @@ def _run(step: RunStep, output: Path) -> dict[str, Any]:
         "data": step.data,
         "finished": bool(result),
         "verdict": result.get("verdict", ""),
+        **_judged(result),
         "config": json.dumps(_config(step, result), sort_keys=True, default=str),
+    }
+
+
+def _judged(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the version of the diagnosis, its certainty, and as JSON its thresholds and the numbers that decided."""
+    by, certainty = result.get(JUDGED_BY, {}), result.get("certainty", {})
+    return {
+        "diagnosis": by.get("diagnosis", 1),
+        "certainty": _number(certainty.get("share")),
+        "thresholds": json.dumps(by.get("thresholds", {}), sort_keys=True),
+        "statistics": json.dumps(result.get("statistics", {}), sort_keys=True),
     }
 
 

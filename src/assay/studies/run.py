@@ -131,7 +131,9 @@ def _finish(study: Study, failed: Sequence[Outcome], watch: Watch) -> Path:
         raise RunFailed(f"every run failed; the first, {first.name}: {first.fault}")
     tables, charts = tables_of(study, records), charts_of(study, records)
     cases = cases_of(
-        _reported_runs(study), watch=lambda done, whole: watch("judging runs for the report", done, whole, None)
+        _reported_runs(study),
+        watch=lambda done, whole: watch("judging runs for the report", done, whole, None),
+        thresholds=study.runs[0].judged_by.settings(),
     )
     page = write_pages(cases, study.output / "report", study.name, tables, charts, study.config.about)
     if failed:

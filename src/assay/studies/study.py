@@ -23,6 +23,7 @@ from assay.models import MODELS
 from assay.studies.allowed_code import allow_code
 from assay.studies.analyses import analyses_from
 from assay.studies.entries import StudyEntry, entries, is_dataset, short_hash
+from assay.studies.judged import JudgedBy
 from assay.tasks import TASKS
 
 PLAIN = "plain"
@@ -72,6 +73,10 @@ class StudyConfig(Config):
     """The metrics of the report's tables."""
     splits: list[str] = ["test", "ood", "hard"]
     """The splits of the report's tables, those that there are."""
+    diagnose: dict[str, Any] = {}
+    """Thresholds of the diagnosis, such as `memorised.drop: 0.2`; `assay list thresholds` has all."""
+    findings: list[str] = []
+    """Files with findings of your own, `FILE.py` or `FILE.py:Name`, which `--allow-code` must allow."""
     baseline: str | None = None
     """The name of the model that the others are compared with, in pairs of equal seeds; by default the first."""
     published: list[dict[str, Any]] = []
@@ -116,6 +121,8 @@ class RunStep:
     """The run whose predicted concepts it learns from, which must be finished before."""
     log: str | None = None
     """What its epochs are logged to; it changes no number, and so is no part of the name."""
+    judged_by: JudgedBy = field(default_factory=JudgedBy)
+    """By what it is judged when it is trained; no part of the name, so that other thresholds train nothing again."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +214,7 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     for metric in config.metrics:
         if split_reference(metric) is not None:
             METRICS.entry(metric)  # refuses it: a file is not run because a study names it
+    judged_by = JudgedBy.of(config.diagnose, config.findings, settings)
     if len(set(config.seeds)) < len(config.seeds):
         raise ConfigError(f"{settings.place('seeds')}seeds: each once, not {config.seeds}")
     absent: list[str] = []
@@ -237,7 +245,7 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
         output or Path(config.output),
         tuple(steps.datasets.values()),
         tuple(steps.copies.values()),
-        tuple(steps.runs.values()),
+        tuple(replace(run, judged_by=judged_by) for run in steps.runs.values()),
         tuple(absent),
     )
 

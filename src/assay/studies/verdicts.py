@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.diagnosis.headline import TONES, Tone
+from assay.diagnosis.check import Tone, tone_of
 from assay.studies.study import RunStep, title_of
 from assay.studies.work import RECORDS, folder_of, is_finished
 
@@ -56,7 +56,7 @@ def _line(task: str, model: str, runs: Sequence[tuple[Path, Mapping[str, Any]]])
 
 def _headline(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the headline of a record; those of older versions have the verdict and its sentences only."""
-    old = {"verdict": record["verdict"], "tone": TONES[record["verdict"]], "why": next(iter(record["reasons"]), "")}
+    old = {"verdict": record["verdict"], "tone": tone_of(record["verdict"]), "why": next(iter(record["reasons"]), "")}
     return record.get("headline", old)  # type: ignore[no-any-return]
 
 

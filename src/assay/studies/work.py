@@ -26,6 +26,7 @@ from assay.files import write_atomically, write_folder
 from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
+from assay.studies.judged import facts_of, is_judged
 from assay.studies.machines import machine_of
 from assay.studies.study import PERCEPTION, CopyStep, DataStep, RunStep, title_of
 
@@ -56,8 +57,17 @@ def folder_of(step: Step, output: Path) -> Path:
 
 
 def is_finished(step: Step, output: Path) -> bool:
-    """Return whether a step's folder is filled."""
-    return (folder_of(step, output) / (RECORDS if isinstance(step, RunStep) else NAME)).exists()
+    """Return whether a step's folder is filled, a run's with a record that was judged as the step asks."""
+    folder = folder_of(step, output)
+    if not isinstance(step, RunStep):
+        return (folder / NAME).exists()
+    return (folder / RECORDS).exists() and not _is_outdated(step, folder)
+
+
+def _is_outdated(step: RunStep, folder: Path) -> bool:
+    """Return whether a run can be judged again, and was judged by other thresholds, findings or an older version."""
+    predictions = RunFolder(folder).predictions("").parent.glob("*.parquet")
+    return not is_judged(folder / RECORDS, step.judged_by) and any(predictions)
 
 
 def perform(
@@ -208,8 +218,11 @@ def groups_of_seeds(steps: Sequence[Step], output: Path) -> list[list[RunStep]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Return the numbers of the analyses, and why some do not apply to this model."""
+def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> dict[str, Any]:
+    """Return the numbers of the analyses, and why some do not apply; a run that is judged again keeps what it has."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        old = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
+        return {"numbers": old["numbers"], "refused": old["refused"]}
     numbers: list[dict[str, Any]] = []
     refused: dict[str, str] = {}
     for name, settings in step.analyses:
@@ -217,30 +230,28 @@ def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> tuple[list[d
             numbers += [asdict(number) for number in run_analysis(name, folder, dataset, settings)]
         except (ConfigError, DataError, UnknownName) as error:  # such as a black box, whose concepts cannot be set
             refused[name] = str(error)
-    return numbers, refused
+    return {"numbers": numbers, "refused": refused}
 
 
 def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]:
     from assay.diagnosis.headline import headline
     from assay.diagnosis.runs import diagnose_run
 
-    diagnosis = diagnose_run(run, dataset)
-    about = run.about()
-    numbers, refused = _run_analyses(step, run.folder, dataset)
+    diagnosis = diagnose_run(run, dataset, thresholds=step.judged_by.settings())
     return {
         "run": step.name,
         "verdict": diagnosis.verdict,
         "headline": headline(diagnosis).to_dict(),
         "findings": list(diagnosis.kinds),
         "reasons": list(diagnosis.reasons),
+        **facts_of(diagnosis, step.judged_by),
         "fingerprint": dataset.fingerprint,
         "data_seed": dataset.manifest["seed"],
-        "config": about["config"],
+        "config": run.about()["config"],
         "versions": dataset.manifest["versions"],
         **_metric_code(),
         "scores": {split: [score.to_dict() for score in scores.values()] for split, scores in diagnosis.scores.items()},
-        "numbers": numbers,
-        "refused": refused,
+        **_run_analyses(step, run.folder, dataset),
         "counterfactuals": None if diagnosis.counterfactuals is None else diagnosis.counterfactuals.to_dict(),
     }
 

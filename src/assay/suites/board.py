@@ -2,19 +2,20 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from assay.diagnosis.findings import MEANINGS, RANK
+from assay.diagnosis.check import kinds_in_order, meaning_of
+from assay.diagnosis.verdict import VERSION
 from assay.reporting.table import Table
 from assay.suites.ranks import MeanRank, ranks_of
 from assay.suites.rows import MEASURES, RANKED, BoardMeasure, BoardRow
 from assay.suites.suite import Suite, SuiteDataset
 
 NONE = "–"
+NOT_HERE = "A finding of a package that is not installed here."
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,7 @@ class BoardCell:
     def verdicts(self) -> tuple[tuple[str, int], ...]:
         """Each verdict with the number of seeds, the most frequent first, of equally frequent ones the gravest."""
         counts = Counter(row.verdict for row in self.judged)
-        order: Sequence[str] = RANK
-        return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], order.index(pair[0]))))
+        return tuple(sorted(counts.items(), key=lambda pair: (-pair[1], _place(pair[0]), pair[0])))
 
     @property
     def verdict(self) -> str:
@@ -79,8 +79,7 @@ class BoardCell:
     @property
     def grave(self) -> int:
         """Where the verdict stands for sorting: the best last among verdicts, no verdict before all."""
-        order: Sequence[str] = RANK
-        return order.index(self.verdict) + 1 if self.verdicts else 0
+        return _place(self.verdict) + 1 if self.verdicts else 0
 
     def values(self, measure: str) -> list[float]:
         """Return the values of a measure that apply."""
@@ -172,8 +171,22 @@ class SuiteBoard:
     @property
     def meanings(self) -> dict[str, str]:
         """The verdicts that occur, with what they say, the gravest first."""
-        there = {row.verdict for row in self.rows}
-        return {kind: MEANINGS[kind] for kind in RANK if kind in there}
+        there = {row.verdict for row in self.rows if row.status == "done"}
+        return {kind: meaning_of(kind) or NOT_HERE for kind in sorted(there, key=lambda kind: (_place(kind), kind))}
+
+    @property
+    def older(self) -> int:
+        """How many verdicts are of an older version of the diagnosis."""
+        return sum(row.diagnosis < VERSION for row in self.rows if row.status == "done")
+
+    @property
+    def thresholds(self) -> dict[str, str]:
+        """The thresholds of rows that are not the defaults, with their values."""
+        changed: dict[str, set[float]] = {}
+        for row in self.rows:
+            for name, value in row.thresholds.items():
+                changed.setdefault(name, set()).add(float(value))
+        return {name: " or ".join(f"{value:g}" for value in sorted(changed[name])) for name in sorted(changed)}
 
     @property
     def refusals(self) -> list[tuple[str, str, list[str]]]:
@@ -184,6 +197,12 @@ class SuiteBoard:
                 if cell.rows and not cell.judged:
                     groups.setdefault((model.name, f"{cell.verdict}: {cell.why}"), []).append(cell.dataset)
         return [(model, reason, names) for (model, reason), names in groups.items()]
+
+
+def _place(kind: str) -> int:
+    """Return where a verdict stands among all, the gravest first; one that is not registered here counts as gravest."""
+    order = kinds_in_order()
+    return order.index(kind) + 1 if kind in order else 0
 
 
 def verdict_table(board: SuiteBoard) -> Table:

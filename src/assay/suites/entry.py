@@ -127,9 +127,10 @@ def _refused(entry: SuiteEntry, dataset: str, seed: int) -> BoardRow:
 def _score(entry: SuiteEntry, dataset: Dataset, name: str, seed: int, folder: Path) -> BoardRow:
     """Return the row of one dataset and seed."""
     predictions = checked_predictions(entry, dataset, folder)
-    diagnosis = diagnose_predictions(dataset, predictions)
+    by = entry.suite.judged_by
+    diagnosis = diagnose_predictions(dataset, predictions, thresholds=by.settings())
     sees = entry.sees("concepts")
-    row = row_of_predictions(entry.judged(name, seed), diagnosis, predictions[TEST], dataset, sees)
+    row = row_of_predictions(entry.judged(name, seed), diagnosis, by, predictions[TEST], dataset, sees)
     return replace(row, parameters=entry.config.parameters, seconds=entry.config.seconds)
 
 

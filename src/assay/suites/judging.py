@@ -17,6 +17,7 @@ from assay.distribution import VERSION
 from assay.metrics.evidence import Evidence, gather_from
 from assay.predictions import Predictions
 from assay.runs.folder import USAGE, RunFolder
+from assay.studies.judged import JUDGED_BY, JudgedBy, facts_of
 from assay.studies.work import RECORDS
 from assay.suites.rows import BoardRow
 from assay.worlds.split import HARD
@@ -66,6 +67,7 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
         status="done",
         **{key: line[key] for key in ("verdict", "tone", "why")},
         also=", ".join(record["findings"][1:]),
+        **_judged(record),
         **_measures(scores, record["counterfactuals"]),
         intervention_area=area_under(curve, len(dataset.knowledge.space)),
         parameters=float(run.about().get("parameters", math.nan)),
@@ -77,7 +79,7 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
 
 
 def row_of_predictions(
-    judged: Judged, diagnosis: Diagnosis, test: Predictions, dataset: Dataset, sees_concepts: bool
+    judged: Judged, diagnosis: Diagnosis, by: JudgedBy, test: Predictions, dataset: Dataset, sees_concepts: bool
 ) -> BoardRow:
     """Return the row of a diagnosis of predictions; what only a model could tell stays unknown."""
     line, effects = headline(diagnosis), diagnosis.counterfactuals
@@ -88,11 +90,23 @@ def row_of_predictions(
         tone=line.tone,
         why=line.why,
         also=", ".join(diagnosis.kinds[1:]),
+        **_judged(facts_of(diagnosis, by)),
         **_measures(scores, None if effects is None else effects.to_dict()),
         **_seen(dataset, sees_concepts),
         fingerprint=dataset.fingerprint,
         **_errors(gather_from(dataset, test), test.index, dataset),
     )
+
+
+def _judged(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """Return by what a verdict was judged, how certain it is, and the numbers that decided."""
+    by = facts.get(JUDGED_BY, {})
+    known = {"thresholds": by.get("thresholds", {}), **facts.get("statistics", {})}
+    return {
+        "diagnosis": by.get("diagnosis", 1),
+        "certainty": _number(facts.get("certainty", {}).get("share")),
+        "statistics": json.dumps(known, ensure_ascii=False, sort_keys=True),
+    }
 
 
 def _measures(scores: Mapping[str, Mapping[str, float]], effects: Mapping[str, Any] | None) -> dict[str, float]:

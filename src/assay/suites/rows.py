@@ -1,5 +1,6 @@
 """The rows of a board: one for each model, dataset and seed, with every measure, the verdict, or why there is none."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -39,6 +40,7 @@ MEASURES = (
     BoardMeasure("label_ece", "label ECE", "expected calibration error of the labels on test", False),
     BoardMeasure("concept_ece", "concept ECE", "expected calibration error of the concepts on test", False),
     BoardMeasure("intervention_area", "interventions", "area under label accuracy over the share of concepts set"),
+    BoardMeasure("certainty", "certainty", "the share of resamples of the worlds that give the same verdict", None),
     BoardMeasure("parameters", "parameters", "trained numbers", None),
     BoardMeasure("examples", "examples", "training examples", None),
     BoardMeasure("concept_labels", "concept labels", "annotated concepts of training examples that it saw", None),
@@ -87,6 +89,17 @@ class BoardRow:
     """Of the first test examples: what was said of those whose label is wrong, by number, as JSON."""
     misread: str = "{}"
     """Of the first test examples: what was misread in those whose label is right, by number, as JSON."""
+    diagnosis: int = 1
+    """The version of the diagnosis that judged; rows that do not say it are of the first."""
+    certainty: float = math.nan
+    """The share of resamples of the worlds that give the same verdict."""
+    statistics: str = "{}"
+    """As JSON by what it was judged and by which numbers, so that it can be judged again without predictions."""
+
+    @property
+    def thresholds(self) -> Mapping[str, float]:
+        """The thresholds that it was judged by, those that are not the defaults."""
+        return dict(json.loads(self.statistics).get("thresholds", {}))
 
     @property
     def key(self) -> tuple[str, int]:

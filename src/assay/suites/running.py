@@ -79,9 +79,12 @@ class RowKeeper:
         return self.records / f"{model}.parquet"
 
     def has(self, step: RunStep) -> bool:
-        """Return whether the row of a run is there; one that was refused or broke is tried again."""
-        rows = read_rows(self.file(step.label))
-        return any(row.run == step.name and row.status == "done" for row in rows)
+        """Return whether the row of a run is there; one that was refused or broke is tried again.
+
+        So is one that was judged by other thresholds; of one by an older version of the diagnosis the board says so.
+        """
+        rows = [row for row in read_rows(self.file(step.label)) if row.run == step.name and row.status == "done"]
+        return any(row.thresholds == step.judged_by.thresholds for row in rows)
 
     def rows(self) -> list[BoardRow]:
         """Return the rows of all runs."""

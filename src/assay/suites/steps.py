@@ -46,7 +46,10 @@ def run_step(suite: Suite, model: str, data: SuiteDataset, seed: int) -> RunStep
     analyses = (("intervene", Settings({"policy": POLICY, "budget": budgets_for(_concepts(suite, data))})),)
     decisive = [data.fingerprint, registered, dict(settings.values), seed, [dict(a[1].values) for a in analyses]]
     name = f"{data.name}-{model}-seed{seed}-{short_hash(decisive)}"
-    return RunStep(name, data.name, data.name, PLAIN, registered, model, settings, seed, analyses=analyses)
+    by = suite.judged_by
+    return RunStep(
+        name, data.name, data.name, PLAIN, registered, model, settings, seed, None, 0, analyses, judged_by=by
+    )
 
 
 def _concepts(suite: Suite, data: SuiteDataset) -> int:

@@ -5,7 +5,7 @@ asked for, so that a suite can be listed, and its board be built, where some of 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -17,6 +17,7 @@ from assay.config import Config, Settings, load_yaml, validate
 from assay.data.recipe import Recipe, recipe_from
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.models import MODELS
+from assay.studies.judged import JudgedBy
 
 USUAL = "assay-1"
 """The suite that commands take where none is named."""
@@ -72,6 +73,8 @@ class SuiteConfig(Config):
     seeds: list[int] = Field(min_length=1)
     training: dict[str, Any] = {}
     """Settings of all models that have them."""
+    diagnose: dict[str, Any] = {}
+    """Thresholds of the diagnosis, such as `memorised.drop: 0.2`; `assay list thresholds` has all."""
     levels: dict[str, EntryLevel]
     models: dict[str, SuiteModel]
     datasets: dict[str, DatasetConfig]
@@ -115,6 +118,8 @@ class Suite:
     """A suite: its datasets and baselines by name."""
 
     config: SuiteConfig
+    judged_by: JudgedBy = field(default_factory=JudgedBy)
+    """By what its models and entries are judged."""
 
     @property
     def name(self) -> str:
@@ -189,7 +194,8 @@ def find_suite(name: str = USUAL) -> Suite:
 
 def suite_from(settings: Settings) -> Suite:
     """Return the suite that settings describe."""
-    return Suite(validate(SuiteConfig, settings))
+    config = validate(SuiteConfig, settings)
+    return Suite(config, JudgedBy.of(config.diagnose, (), settings))
 
 
 def check_seeds(suite: Suite, seeds: Sequence[int]) -> list[int]:

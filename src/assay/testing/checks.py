@@ -7,7 +7,7 @@ from assay.errors import AssayError
 
 
 class CheckFailed(AssayError):
-    """A law that a task, model or metric does not keep."""
+    """A law that a task, model, metric or finding does not keep."""
 
     exit_code = 1
 

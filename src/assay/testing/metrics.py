@@ -14,7 +14,7 @@ from assay.seeds import rng_for
 from assay.testing.checks import Check, need, try_laws
 
 
-def _evidence(knowledge: Knowledge, truth: tuple[Codes, Codes], predicted: tuple[Codes, Codes]) -> Evidence:
+def certain_evidence(knowledge: Knowledge, truth: tuple[Codes, Codes], predicted: tuple[Codes, Codes]) -> Evidence:
     """Return the evidence of true and predicted labels and concepts, predicted with certainty."""
     sizes = [len(label.values) for label in knowledge.labels], knowledge.space.sizes
     labels, concepts = (
@@ -39,7 +39,7 @@ def known_evidence(rows: int = 400) -> dict[str, Evidence]:
         "shuffled": (labels[order], concepts[order]),
         "shortcut": (labels, swapped),
     }
-    return {name: _evidence(knowledge, (labels, concepts), predicted) for name, predicted in pairs.items()}
+    return {name: certain_evidence(knowledge, (labels, concepts), predicted) for name, predicted in pairs.items()}
 
 
 def check_metric(metric: Metric) -> list[Check]:

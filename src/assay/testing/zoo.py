@@ -79,6 +79,8 @@ class Planted:
     """Concepts that the findings must name."""
     note: str = ""
     """A word that the text must hold."""
+    first: frozenset[Kind] = frozenset()
+    """The words of which one must come first, where that is planted too."""
 
 
 Plant = Callable[[Habitat, np.random.Generator], Planted | None]
@@ -260,6 +262,7 @@ class Survey:
         wanted = [(bool(kinds & options), f"no {' or '.join(sorted(options))}") for options in planted.required]
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
         wanted += [(planted.note in " ".join((diagnosis.text, *diagnosis.details)), f"{planted.note!r} is not said")] if planted.note else []
+        wanted += [(diagnosis.verdict in planted.first, f"not first: {' or '.join(sorted(planted.first))}")] if planted.first else []
         wrongly = sorted(kinds & planted.forbidden)
         self.tried += 1
         self.required += len(wanted)
@@ -279,6 +282,7 @@ def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
 
 def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
     """Yield for each specimen what was reported of it in all habitats that have room for it."""
+    import assay.testing.zoo_rivals
     import assay.testing.zoo_specimens  # noqa: F401 - they register
 
     for name in SPECIMENS if chosen is None else chosen:

@@ -362,7 +362,7 @@ def shuffled(home: Habitat, rng: Random) -> Planted:
 
 @specimen("soft leakage")
 def soft_leakage(home: Habitat, rng: Random) -> Planted | None:
-    """All right, but how sure it is of a concept tells the label."""
+    """All right, and how sure it is of a concept depends on the label: no fault, since the labels are no better for it."""
     column = _pick(varying_columns(home, home.used), rng)
     if column is None:
         return None
@@ -373,7 +373,7 @@ def soft_leakage(home: Habitat, rng: Random) -> Planted | None:
         leaked = labels / max(1, len(home.knowledge.labels[0].values) - 1)
         confidence[column] = 0.7 + 0.2 * leaked + rng.uniform(0, 0.1, len(worlds))
         evidence[split] = answers(home, split, worlds, confidence=confidence)
-    return Planted(evidence, (one_of("leaking"),), all_but("leaking"), names(home, [column]))
+    return Planted(evidence, (SOUND,), all_but("sound"))
 
 
 def _bypassing(home: Habitat, concepts: dict[str, Codes]) -> Planted:

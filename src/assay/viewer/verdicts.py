@@ -3,11 +3,12 @@
 import threading
 from typing import Any
 
-from assay.diagnosis.findings import MEANINGS
+from assay.diagnosis.check import Finding, tone_of
 from assay.diagnosis.headline import headline
 from assay.diagnosis.runs import diagnose_run
 from assay.diagnosis.verdict import Diagnosis
 from assay.metrics.score import Score
+from assay.reporting.verdicts import changed_thresholds, other_notes
 from assay.runs.folder import RunFolder
 from assay.viewer.state import State
 
@@ -18,7 +19,7 @@ JUDGING = threading.Lock()
 
 
 def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
-    """Return the verdict on a run: its headline and key numbers, findings, notes, and the numbers behind them."""
+    """Return the verdict on a run: the short answer, key numbers, and everything that was tested."""
     served = state.shelf[key]
     with JUDGING:
         diagnosis = diagnose_run(RunFolder(served.run(run).folder), served.dataset)
@@ -26,12 +27,14 @@ def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
     return {
         **headline(diagnosis).to_dict(),
         "numbers": key_numbers(diagnosis),
-        "meaning": MEANINGS[diagnosis.verdict],
-        "findings": [
-            {"kind": finding.kind, "meaning": MEANINGS[finding.kind], "text": finding.text, "split": finding.split}
-            for finding in diagnosis.findings
-        ],
-        "notes": list(diagnosis.notes),
+        "meaning": diagnosis.meaning,
+        "reasons": list(diagnosis.reasons),
+        "certainty": {**diagnosis.certainty.to_dict(), "text": diagnosis.certainty.text},
+        "next": diagnosis.next,
+        "findings": [_finding(finding) for finding in diagnosis.findings],
+        "notes": list(other_notes(diagnosis)),
+        "thresholds": list(changed_thresholds(diagnosis.thresholds)),
+        "table": [row.to_dict() for row in diagnosis.table],
         "first_split": split,
         "concepts": [
             {"name": c.concept, "state": c.state, "right": c.right, "answered": c.answered, "used": c.used}
@@ -44,6 +47,21 @@ def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
         "errors": {name: errors.to_dict() for name, errors in diagnosis.errors.items()},
         "changes": _changes(diagnosis),
         "shortcuts": None if diagnosis.taught is None else diagnosis.taught.text,
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    """Return a finding with what it means, the wrong labels that it accounts for, and what explains them as well."""
+    return {
+        "kind": finding.kind,
+        "tone": tone_of(finding.kind),
+        "meaning": finding.meaning,
+        "text": finding.text,
+        "details": list(finding.details),
+        "split": finding.split,
+        "wrong_labels": finding.wrong_labels,
+        "unsettled": list(finding.unsettled),
+        "next": finding.next,
     }
 
 

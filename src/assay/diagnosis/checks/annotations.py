@@ -6,11 +6,12 @@ from typing import ClassVar, Literal
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
-from assay.diagnosis.kept import kept_by_independent
+from assay.diagnosis.kept import kept_by_annotations
 from assay.diagnosis.thresholds import Settings, threshold
 from assay.diagnosis.views import SplitView
 from assay.metrics.interval import at_least, wilson
 
+SURE = 0.99
 Whose = Literal["model", "annotations", "both", "undecided"]
 
 
@@ -40,8 +41,8 @@ class Disagreement:
 
     @property
     def explained(self) -> tuple[float, float, float]:
-        """The share of the disagreement that wrong annotations explain: lower end, estimate, upper end."""
-        low, high = wilson(self.contradict, self.differ)
+        """The share of the disagreement that wrong annotations explain: estimate, with a 99 % interval around it."""
+        low, high = wilson(self.contradict, self.differ, SURE)
         room = max(1e-6, 1 - self.kept)
         return low / room, self.contradict / max(1, self.differ) / room, high / room
 
@@ -60,7 +61,9 @@ def disagreement(case: Case, view: SplitView) -> Disagreement:
     """Return how model and table disagree on a split."""
     differ = view.misread
     contradict = differ & view.contradicts
-    kept = case.remember(f"kept by independent {view.name}", lambda: kept_by_independent(view)) if contradict.any() else 0.0
+    kept = 0.0
+    if contradict.any():
+        kept = case.remember(f"kept by annotations {view.name}", lambda: kept_by_annotations(view))
     implied = int((contradict & view.implied_right).sum())
     return Disagreement(int(view.complete.sum()), int(differ.sum()), int(contradict.sum()), implied, kept)
 

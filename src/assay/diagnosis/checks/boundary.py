@@ -41,6 +41,10 @@ def _by_concepts(case: Case, mine: Found, theirs: Found) -> bool:
     return 2 * int((cells & explained).sum()) >= int(cells.sum()) > 0
 
 
+def _by_uncertainty(case: Case, mine: Found, theirs: Found) -> bool:
+    return theirs.claim == "uncertain" and _by_concepts(case, mine, theirs)
+
+
 @register
 class BoundaryCheck(Check):
     """Wrong labels near the boundary."""
@@ -60,6 +64,7 @@ class BoundaryCheck(Check):
         Rival("missed region", _by_region, "a region of the concepts explains the wrong labels better"),
         Rival("noisy", _by_concepts, "misread concepts explain the wrong labels"),
         Rival("shortcut", _by_concepts, "misread concepts explain the wrong labels"),
+        Rival("underfit", _by_uncertainty, "uncertain concepts explain the wrong labels"),
     )
     claims: ClassVar = {
         "near": Claim(

@@ -80,6 +80,7 @@ def _capped(case: Case, view: SplitView) -> list[tuple[int, Ceiling]]:
         (place, ceiling)
         for place, ceiling in enumerate(found)
         if ceiling.upper < 1 - tolerated
+        and view.labels[place].interval[0] <= ceiling.upper
         and view.labels[place].interval[1] >= ceiling.held_out / ceiling.examples - settings.below
     ]
 

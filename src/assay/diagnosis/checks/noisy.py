@@ -8,7 +8,10 @@ from assay.diagnosis.check import Check, Claim, Found, Rival, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.checks.shortcut import advice, named
 from assay.diagnosis.concepts import SYSTEMATIC, WRONG
+from assay.diagnosis.thresholds import Concepts
+from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_concepts
+from assay.metrics.interval import at_least
 
 
 def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
@@ -42,6 +45,12 @@ class NoisyCheck(Check):
             "On {split}: {first}",
             "{next}",
         ),
+        "together": Claim(
+            "Each concept is misread seldom, but together they make labels wrong too often.",
+            "On {split}, some concept that the rule uses is misread in {misread/examples} examples, and {wrong} labels "
+            "are wrong because of that, though no concept by itself is clearly wrong too often.",
+            "{next}",
+        ),
         "any": Claim(
             "Some concepts are misread too often.",
             "On {split}: {first}",
@@ -53,7 +62,10 @@ class NoisyCheck(Check):
         """Yield splits with concepts that are wrong too often."""
         for view in case.usual.values():
             wrong = view.in_state(WRONG)
-            if not wrong or whose_error(case, view) == "undecided" and not view.in_state(SYSTEMATIC):
+            if not wrong:
+                yield from _together(case, view)
+                continue
+            if whose_error(case, view) == "undecided" and not view.in_state(SYSTEMATIC):
                 continue
             names = tuple(state.concept for state in wrong)
             sentences = describe_concepts(wrong, view.evidence)
@@ -62,3 +74,20 @@ class NoisyCheck(Check):
             rows = {view.name: view.in_rows(cells, view.misread_of(names)) | view.causes["unsure"]}
             claim = "used" if case.ruled else "any"
             yield Found(claim, view.name, numbers | named(names), names, details=tuple(sentences[1:]), rows=rows)
+
+
+def _together(case: Case, view: SplitView) -> Iterator[Found]:
+    """Yield that concepts, none of which is clearly wrong by itself, make labels wrong too often."""
+    if not case.ruled or whose_error(case, view) != "model":
+        return
+    cells = view.causes["perception"]
+    wrong = int(cells.any(axis=1).sum())
+    if at_least(wrong, max(1, len(view)), case.settings(Concepts).tolerated) > view.level:
+        return
+    misread = [(int((view.misread_of([state.concept])).sum()), state.concept) for state in view.concepts if state.used]
+    names = tuple(name for count, name in sorted(misread, reverse=True) if count)
+    numbers = {
+        "split": view.name, "misread": int(view.misread.sum()), "examples": int(view.complete.sum()), "wrong": wrong,
+        "count": len(names), "next": advice(case, names), **named(names),
+    }  # fmt: skip
+    yield Found("together", view.name, numbers, names, rows={view.name: cells})

@@ -100,7 +100,7 @@ class ShortcutCheck(Check):
         if contradicted:
             if whose_error(case, view) in ("annotations", "undecided"):
                 return None
-            explained = min(kept, round(disagreement(case, view).contradict / max(1e-6, 1 - expected)))
+            explained = min(kept, round(disagreement(case, view).explained[1] * count))
             rest, rest_kept = count - explained, kept - explained  # what wrong annotations explain is no misreading
             if rest < case.settings(Rivals).fewest or not _keeps(case, view, rest_kept, rest, expected):
                 return None

@@ -9,6 +9,7 @@ from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.concepts import surely_right
+from assay.diagnosis.labels import LabelState
 from assay.diagnosis.thresholds import Concepts, Labels
 from assay.diagnosis.wording import join_first, share_of
 from assay.metrics.interval import at_least
@@ -20,8 +21,19 @@ STEPS = 1.05 ** np.arange(0, 140)
 def undecided(case: Case) -> bool:
     """Return whether labels, concepts of the rule, or how labels follow, are not decided on the first split."""
     view = case.first
-    labels = any(label.standing != "right" for label in view.labels)
-    return labels or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+    return bool(undecided_labels(case)) or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+
+
+def undecided_labels(case: Case) -> list[LabelState]:
+    """Return the labels that are not surely right; without predicted concepts, those that are surely wrong are not."""
+    view, tolerated = case.first, case.settings(Concepts).tolerated
+    spoken, each = bool(view.complete.any()), view.level / len(view.labels)
+    return [
+        label
+        for label in view.labels
+        if label.standing != "right"
+        and (spoken or at_least(label.examples - label.right, label.examples, tolerated) > each)
+    ]
 
 
 def follows_surely(case: Case) -> bool:
@@ -76,7 +88,7 @@ class TooFewCheck(Check):
             return
         if not undecided(case):
             return
-        labels = [label for label in view.labels if label.standing != "right"]
+        labels = undecided_labels(case)
         concepts = view.in_state(["too few"])
         parts = [(f"label {x.label}", x.right, x.examples) for x in labels]
         parts += [(x.concept, x.right, x.answered) for x in concepts]

@@ -30,7 +30,7 @@ def _noise_explains(case: Case, mine: Found, theirs: Found) -> bool:
     """Whether noisy concepts, none of which is lost, account for the wrong labels."""
     states = {state.concept: state.state for state in case.usual[theirs.split].concepts}
     learned = all(states[name] == "noisy" for name in theirs.concepts)
-    return _accounts(case, mine, theirs) and (learned or mine.claim == "unexplained")
+    return _accounts(case, mine, theirs) and (learned or mine.claim != "labels")
 
 
 @register
@@ -65,6 +65,12 @@ class UnderfitCheck(Check):
             "On {split}, {named}; the most frequent value would be right in {majority}.",
             "Train longer, with more examples or a larger network.",
         ),
+        "uncertain": Claim(
+            "Labels are wrong too often because the concepts are too uncertain, though most of them are right.",
+            "On {split}, {named}; {wrong} wrong labels are those that the rule makes most probable for the "
+            "probabilities of the concepts, where the most probable concepts imply another.",
+            "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
+        ),
         "unexplained": Claim(
             "Labels are wrong too often, and nothing that was tested says why.",
             "On {split}, {named}; {wrong} wrong labels are explained neither by annotations nor by concepts, nor by a "
@@ -84,12 +90,14 @@ class UnderfitCheck(Check):
             for place, label in enumerate(view.labels)
             if at_least(int(unexplained[place]), label.examples, tolerated) <= each
         ]
-        for claim, places in (("labels", lost), ("unexplained", often)):
-            if not places or (claim == "unexplained" and lost):
+        doubtful = view.causes["unsure"].sum(axis=0)
+        unsure = [p for p, s in enumerate(view.labels) if at_least(int(doubtful[p]), s.examples, tolerated) <= each]
+        for claim, places in (("labels", lost), ("uncertain", unsure), ("unexplained", often)):
+            if not places or (claim != "labels" and lost):
                 continue
             states = [view.labels[place] for place in places]
             cells = np.zeros_like(view.wrong)
-            counted = view.wrong if claim == "labels" else view.open | view.causes["both"]
+            counted = {"labels": view.wrong, "uncertain": view.causes["unsure"]}.get(claim, view.open | view.causes["both"])
             cells[:, places] = counted[:, places]
             numbers = {
                 "split": view.name,

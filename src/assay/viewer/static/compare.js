@@ -10,7 +10,7 @@ import { count, percent } from "./words.js";
 export async function comparePage(key, split, query) {
   const data = await dataset(key);
   const able = data.runs.filter((run) => run.splits.includes(split));
-  if (able.length < 2) throw new Error(`Comparing takes two models that have answered for ${split}.`);
+  if (able.length < 2) throw new Error(`Comparing takes two models with predictions for ${split}.`);
   const named = runsOf(query).filter((run) => able.some((one) => one.key === run));
   const chosen = named.length > 1 ? named : [...new Set([...named, ...able.map((run) => run.key)])].slice(0, 2);
   const title = `Compare on ${split}`;
@@ -27,8 +27,8 @@ export async function comparePage(key, split, query) {
     choice(data, split, able, chosen),
     overview(where),
     section("differences", "Where they differ", differences(where)),
-    shares("labels", "How often each label is right", where),
-    shares("concepts", "How often each concept is read right", where),
+    shares("labels", "Accuracy of each label", where),
+    shares("concepts", "Accuracy of each concept", where),
     against(where),
   ];
   return { title, parts: parts.flat(Infinity) };
@@ -66,7 +66,7 @@ function overview({ data, split, runs, found }) {
     samples(run, "hidden", found.hidden[place]),
   ]);
   const heads = ["run", "verdict", "labels right", "a concept wrong", "labels right, a concept wrong"];
-  return table(`${count(found.rows)} samples that all of them answered`, heads, rows);
+  return table(`${count(found.rows)} samples that all have predictions for`, heads, rows);
 }
 
 /** Return how many samples one model gets right and another wrong, for each pair, and what they have in common. */
@@ -93,7 +93,7 @@ function differences({ data, split, runs, found }) {
       common("all_right"),
       ", all are wrong on ",
       common("all_wrong"),
-      ", and they say different things of ",
+      ", and they differ on ",
       common("differ"),
       " samples. Each number leads to them.",
     ),

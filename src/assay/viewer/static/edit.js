@@ -101,7 +101,7 @@ function concepts(here, changes, renew) {
     h("h2", {}, "Concepts"),
     live
       ? [
-          h("p", { class: "soft" }, "Change a concept, and see the picture, the label and the models’ answers follow."),
+          h("p", { class: "soft" }, "Change a concept, and see the picture, the label and the models’ predictions follow."),
           h("button", { type: "button", id: "undo", disabled: true, onclick: undo }, "Undo all changes"),
         ]
       : h(

@@ -33,7 +33,7 @@ export function filters(data, split, query, counts) {
 /** Return the choice of one run, or two; further ones that the address names can be dropped. */
 export function runSelects(data, split, query, go) {
   const able = data.runs.filter((run) => run.splits.includes(split));
-  if (!able.length) return h("p", { class: "soft" }, `No run has answered for ${split}.`);
+  if (!able.length) return h("p", { class: "soft" }, `No run has predictions for ${split}.`);
   const named = runsOf(query);
   const options = [{ value: "", text: "none" }, ...able.map((run) => ({ value: run.key, text: run.title }))];
   const set = (place) => (value) => {
@@ -77,7 +77,7 @@ function byRun(data, split, query, go) {
   return [
     runSelects(data, split, query, go),
     named.length
-      ? select("Its answers", "outcome", able, query.get("outcome") ?? "", (value) =>
+      ? select("Its predictions", "outcome", able, query.get("outcome") ?? "", (value) =>
           go(changed(query, "outcome", value)),
         )
       : null,
@@ -93,7 +93,7 @@ function byPrediction({ concepts, encoders, labels }, query, go) {
   const texts = {
     reads: (text) => {
       const [, name, truth, said] = text.match(/^(.*):([^:]*):([^:]*)$/) ?? [null, text, "", ""];
-      return `${name} ${word(valuesOf(name), Number(truth))} read as ${said === "none" ? "none" : word(valuesOf(name), Number(said))}`;
+      return `${name} ${word(valuesOf(name), Number(truth))} predicted as ${said === "none" ? "none" : word(valuesOf(name), Number(said))}`;
     },
     predicts: (text) => {
       const [name, code] = [text.slice(0, text.lastIndexOf(":")), text.slice(text.lastIndexOf(":") + 1)];

@@ -15,7 +15,7 @@ export function interventions({ data, run, split }) {
     show(await ask("uncertainty")(tell)),
   );
   box.id = "try-interventions";
-  const what = "Concepts are set to their true values inside of the model, the picture stays as it is.";
+  const what = "Interventions set concepts to their true values inside the model; the picture stays as it is.";
   return [h("p", { class: "soft" }, what), box];
 }
 
@@ -28,12 +28,12 @@ function curve(found, choose) {
     const before = points[0];
     drawing.replaceChildren(drawn(found, point.budget));
     result.replaceChildren(
-      h("strong", {}, `${count(point.budget)} of ${count(found.concepts)} concepts told`),
+      h("strong", {}, `${count(point.budget)} of ${count(found.concepts)} concepts intervened on`),
       `: labels right in ${percent(point.accuracy)} (${difference(point.accuracy, before.accuracy)}), `,
       `concepts in ${percent(point.concept_accuracy)}; ${point.edited.toFixed(1)} corrections per sample.`,
     );
   };
-  const range = { type: "range", id: "told", min: 0, max: points.length - 1, step: 1, value: 0 };
+  const range = { type: "range", id: "budget", min: 0, max: points.length - 1, step: 1, value: 0 };
   const move = (event) => slide(Number(event.target.value));
   const parts = [
     select(
@@ -46,7 +46,7 @@ function curve(found, choose) {
     h(
       "div",
       { class: "field slider" },
-      h("label", { for: "told" }, "Concepts told"),
+      h("label", { for: "budget" }, "Concepts intervened on"),
       h("input", { ...range, oninput: move }),
     ),
     result,
@@ -65,8 +65,8 @@ function difference(now, before) {
 function drawn({ points }, at) {
   const line = (name, text) => ({ name: text, points: points.map((point) => [point.budget, point[name]]) });
   return lineChart({
-    title: "Accuracy by the number of concepts told",
-    across: "concepts told",
+    title: "Accuracy by the number of concepts intervened on",
+    across: "concepts intervened on",
     lines: [line("accuracy", "labels"), line("concept_accuracy", "concepts")],
     low: 0,
     high: 1,

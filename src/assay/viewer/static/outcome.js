@@ -7,7 +7,7 @@ import { answer, word } from "./words.js";
 const BEFORE_AND_AFTER = ["before", "after"];
 const WAYS = { counterfactual: "on the changed image", intervention: "with the concept set" };
 
-/** Return what follows; `said` is null as long as the models have not answered. */
+/** Return what follows; `said` is null as long as the models have not predicted. */
 export function outcome(here, world, said, changes) {
   const { data, sample } = here;
   const told = data.knowledge.labels.map((label, place) => labelRows(label, place, here, world, said ?? []));

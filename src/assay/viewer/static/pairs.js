@@ -69,7 +69,7 @@ function sideBySide(data, run, { concept, sides }) {
 
 function told(values, before, after) {
   if (after.read < 0) return "";
-  const read = `read as ${word(values, before.read)} → ${word(values, after.read)} `;
+  const read = `predicted as ${word(values, before.read)} → ${word(values, after.read)} `;
   return [" ", h("span", { class: "soft" }, read), mark(after.read === after.value, "after the change")];
 }
 

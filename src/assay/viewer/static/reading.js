@@ -1,4 +1,4 @@
-// How a run reads a split: confusion of each group of concepts and each label, every cell of which leads to its samples;
+// How a run predicts a split: confusion of each group of concepts and each label, every cell of which leads to its samples;
 // how right it is in each region of the rule; which constraints its predictions break.
 
 import { bars } from "./chart.js";
@@ -35,12 +35,12 @@ export function summary(where) {
   return h("ul", { class: "inline", "aria-label": `Outcomes on ${where.split}: ${told}` }, h("li", {}, told), items);
 }
 
-/** Return the reading map: what is predicted for each true value, of concepts first. */
+/** Return the confusion: what is predicted for each true value, of concepts first. */
 export function readings(where) {
   const { groups, labels } = where.reading;
   const silent = groups.length
     ? null
-    : h("p", { class: "note" }, "This model predicts no concepts, so that there is no reading of them to show.");
+    : h("p", { class: "note" }, "This model predicts no concepts, so there is no confusion of them to show.");
   const maps = worstFirst(groups).map((group) => {
     const shared = group.concepts.length > 1 ? ` (${group.concepts.length} concepts share this encoder)` : "";
     return h(
@@ -56,14 +56,14 @@ export function readings(where) {
       "div",
       { class: "map" },
       h("h3", {}, "Label ", label.name),
-      h("p", {}, `right in ${percent(label.right / Math.max(1, label.answered))} of ${count(label.answered)}`),
+      h("p", {}, `accuracy ${percent(label.right / Math.max(1, label.answered))} (n = ${count(label.answered)})`),
       confusion(where, label, (truth, said) => ({
         label: `${label.name}:${truth}`,
         predicts: `${label.name}:${said}`,
       })),
     ),
   );
-  return section("reading", "Reading map", silent, some(maps, "maps", "concepts"), some(asked, "maps", "labels"));
+  return section("reading", "Predicted against true values", silent, some(maps, "maps", "concepts"), some(asked, "maps", "labels"));
 }
 
 const worstFirst = (entries) => [...entries].sort((a, b) => a.right / (a.answered || 1) - b.right / (b.answered || 1));
@@ -77,25 +77,25 @@ function some(parts, kind, what, most = MOST_MAPS) {
       ? h(
           "details",
           {},
-          h("summary", {}, `${rest.length} more ${what}, read right more often`),
+          h("summary", {}, `${rest.length} more ${what}, right more often`),
           h("div", { class: kind }, rest),
         )
       : null,
   ];
 }
 
-/** Return what is most often predicted for each value, such as `reads 2, 8 as 4, 6`. */
+/** Return what is most often predicted for each value, such as `predicts 4 for 2, 6 for 8`. */
 function inWords({ values, counts, right, answered }) {
-  const share = `right in ${percent(right / Math.max(1, answered))} of ${count(answered)} predictions`;
+  const share = `accuracy ${percent(right / Math.max(1, answered))} (n = ${count(answered)})`;
   if (!counts) return `${share}; ${values.length} values are too many for a table.`;
   const wrong = counts.flatMap((row, truth) => {
     const said = row.slice(0, -1);
     const best = said.indexOf(Math.max(...said));
     return Math.max(...said) > 0 && best !== truth ? [[values[truth], values[best]]] : [];
   });
-  if (!wrong.length) return `${share}; each value is mostly read as it is.`;
-  const [from, as] = [0, 1].map((side) => wrong.map((pair) => String(pair[side])).join(", "));
-  return [h("strong", {}, `reads ${from} as ${as}`), `; ${share}.`];
+  if (!wrong.length) return `${share}; each value is mostly predicted right.`;
+  const pairs = wrong.map(([truth, said]) => `${said} for ${truth}`).join(", ");
+  return [h("strong", {}, `predicts ${pairs}`), `; ${share}.`];
 }
 
 /** Return a table of counts: a row for each true value that occurs, a column for each predicted one. */
@@ -113,7 +113,7 @@ function confusion(where, { name, values, counts }, queryOf) {
   function cell(number, total, truth, code) {
     if (!number) return h("span", { class: "cell none" }, "·");
     const said = code === values.length ? NONE : code;
-    const told = `${name} ${values[truth]} read as ${text(code)}: ${count(number)} of ${count(total)}`;
+    const told = `${name} ${values[truth]} predicted as ${text(code)}: ${count(number)} of ${count(total)}`;
     const link = h(
       "a",
       {

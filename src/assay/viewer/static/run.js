@@ -1,4 +1,4 @@
-// A run: the verdict and its reasons, how it reads each concept, where in the rule it errs, and what can be tried on it.
+// A run: the verdict and its reasons, what it predicts for each value, where in the rule it errs, and what can be tried on it.
 
 import { badge, judging } from "./badge.js";
 import { pending } from "./busy.js";
@@ -16,7 +16,7 @@ import { count } from "./words.js";
 const PAIRS = "pairs";
 const SECTIONS = {
   units: "Discovered units",
-  reading: "Reading map",
+  reading: "Predicted against true values",
   boundary: "Boundary",
   constraints: "Constraints",
   pairs: "Counterfactual pairs",

@@ -122,7 +122,7 @@ function answer(data, run, said, labels) {
     { class: "said" },
     mark(said.right),
     ` ${name}: ${value}`,
-    read ? h("span", { class: "reads" }, `reads ${read}`) : null,
+    read ? h("span", { class: "reads" }, `predicts ${read}`) : null,
   );
 }
 

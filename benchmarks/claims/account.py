@@ -1,0 +1,80 @@
+"""The second law: the first word accounts for at least half of the wrong labels, where a cause is named."""
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.diagnosis.check import Finding
+from benchmarks.claims.on_label_findings import region_of
+from benchmarks.claims.on_labels import causes_of
+from benchmarks.claims.regions import inside
+from benchmarks.claims.rows import Rows, among, wilson
+from benchmarks.claims.told import Place, Told
+
+NO_CAUSE = frozenset({"opaque", "unidentified", "too few", "sound", "no rule", "leaking"})
+"""Words that name no cause of wrong labels."""
+TOLERATED, SURE = 0.05, 2.58
+"""The share of wrong labels that is tolerated, and by how many standard errors it must be exceeded."""
+
+
+def wrong_too_often(told: Told) -> bool:
+    """Return whether labels are wrong clearly more often than in 5 %, over the compared splits."""
+    wrong, n = sum(int((~rows.right).sum()) for rows in told.compared.values()), sum(map(len, told.compared.values()))
+    return wilson(wrong, n, SURE)[0] > TOLERATED
+
+
+def names_cause(finding: Finding) -> bool:
+    """Return whether a finding names a cause of wrong labels."""
+    return finding.kind not in NO_CAUSE and not (finding.kind == "annotations" and finding.claim == "concepts")
+
+
+def accounted(told: Told) -> tuple[int, int] | None:
+    """Return how many wrong labels the first word accounts for, of how many; None where the law asks nothing."""
+    first = told.diagnosis.findings[0]
+    if not names_cause(first) or not wrong_too_often(told):
+        return None
+    hits = total = 0
+    for name, rows in told.compared.items():
+        own = cells_of(told, first, name, rows) & rows.wrong
+        hits, total = hits + int(own.sum()), total + int(rows.wrong.sum())
+    return hits, total
+
+
+def on_splits(told: Told, finding: Finding) -> list[str]:
+    """Return the splits that a finding speaks of."""
+    names = finding.split.split(", ")
+    if " The same holds on " in finding.text:
+        names += finding.text.rpartition(" The same holds on ")[2].removesuffix(".").split(", ")
+    return names
+
+
+def cells_of(told: Told, finding: Finding, name: str, rows: Rows) -> Array:
+    """Return which labels of a split a finding is about, wrong or not."""
+    cells = np.zeros_like(rows.wrong)
+    if name not in on_splits(told, finding) and finding.kind not in ("missed region", "memorised") and finding.claim != "region":
+        return cells
+    named = [place for label in finding.labels if (place := told.label(label)) is not None] or range(cells.shape[1])
+    cells[:, list(named)] = rows_of(told, finding, rows)[:, list(named)]
+    return cells
+
+
+def rows_of(told: Told, finding: Finding, rows: Rows) -> Array:
+    """Return which labels have what a finding blames."""
+    everywhere, causes = np.ones_like(rows.wrong), causes_of(rows)
+    columns = [told.knowledge.space.place(name) for name in finding.concepts]
+    if finding.kind in ("noisy", "shortcut"):
+        cells = causes["perception"] | causes["both"] | causes["unsure"] if told.knowledge.has_rule else everywhere
+        return cells & rows.misread_of(columns)[:, None] | causes["unsure"] if columns else cells
+    if finding.claim == "region" or finding.kind == "missed region":
+        where = region_of(Place(told, finding, rows.evidence.split, finding.text))
+        return everywhere & inside(where, told.knowledge.space, rows.true)[:, None]
+    if finding.kind == "wrong rule":
+        return causes["rule"] | (causes["unsure"] & rows.read[:, None])
+    if finding.kind == "inconsistent":
+        return everywhere & (rows.misread & ~rows.follows(True))[:, None]
+    if finding.kind == "annotations":
+        return everywhere & rows.known[:, None] & (rows.answers == rows.by_table)
+    if finding.kind == "memorised":
+        return everywhere & ~among(rows.true, told.training)[:, None]
+    if finding.kind == "boundary" and finding.claim == "near":
+        return rows.near
+    return everywhere  # a split, or labels that are not learned

@@ -1,0 +1,321 @@
+"""What findings about labels say: wrong rules, regions, memory, other pictures, the boundary, and what is right."""
+
+import re
+from collections.abc import Iterator
+
+import numpy as np
+
+from assay.arrays import Array
+from assay.seeds import rng_for
+from benchmarks.claims.on_concepts import confusion
+from benchmarks.claims.on_labels import causes_of, pair_shares
+from benchmarks.claims.patterns import Share, listed, percent_is, says, whole
+from benchmarks.claims.regions import difference, inside
+from benchmarks.claims.rows import Rows, among, numbered, wilson
+from benchmarks.claims.told import Place, any_of, count_is, holds, percent_of, share_is
+
+HALVED = 0.05
+"""How far a share on other halves of the examples may be off."""
+RIGHT = 0.9
+
+
+@says("On {split:name}, in {n:n} examples every concept that the rule uses is right[ and no annotation contradicts it], yet {named} there.")
+def wrong_rule(at: Place, split: str, n: int, named: str) -> Iterator[str]:
+    rows = at.told.splits[split]
+    own = rows.read & (~rows.contradicts if "no annotation" in at.text else True)
+    yield from count_is("examples with right concepts", n, own.sum())
+    for part in listed(named):
+        match = re.fullmatch(r"([\w.-]+) is wrong in ([\d,]+)(?: of the ([\d,]+) where it is (\S+))?", part)
+        if match is None:
+            yield from holds(f"known words {part!r}", re.fullmatch(r"\d+ more", part))
+            continue
+        label = at.told.label(match[1]) or 0
+        values = [str(value) for value in at.told.knowledge.labels[label].values]
+        chosen = own if match[4] is None else own & (rows.labels[:, label] == values.index(match[4]))
+        yield from count_is(f"wrong {match[1]}", whole(match[2]), rows.wrong[chosen, label].sum())
+        if match[3]:
+            yield from count_is(f"examples with {match[1]} {match[4]}", whole(match[3]), chosen.sum())
+
+
+@says(
+    "Labels are wrong where {where}[, though the concepts are right there]: {share:share} are wrong, on examples not used "
+    "to find it; elsewhere {right:share} of the examples are right."
+)
+def region(at: Place, where: str, share: Share, right: Share) -> Iterator[str]:
+    codes = at.told.together({name: rows.true for name, rows in at.told.splits.items()})
+    ok = at.told.together({name: rows.right for name, rows in at.told.splits.items()})
+    within = inside(where, at.told.knowledge.space, codes)
+    rate, rest = float((~ok[within]).mean()), float(ok[~within].mean())
+    low, high = wilson(share.about * share.of, share.of)
+    yield from holds(f"{share.text} wrong there, counted {(~ok[within]).sum()} of {within.sum()}", low - 0.02 <= rate <= high + 0.02 and share.of <= within.sum())
+    low, high = wilson(right.about * right.of, right.of)
+    yield from holds(f"{right.text} right elsewhere, counted {ok[~within].sum()} of {(~within).sum()}", low - 0.02 <= rest <= high + 0.02)
+    if "concepts are right there" in at.text:
+        read = at.told.together({name: rows.read for name, rows in at.told.splits.items()})
+        yield from holds(f"concepts are right there ({read[within].mean():.2f})", read[within & ~ok].mean() >= RIGHT)
+
+
+def region_of(at: Place) -> str:
+    """Return the region that a finding speaks of."""
+    text = at.finding.text if at.finding else at.around
+    match = re.search(r"Labels are wrong where (.+?)(?:, though[^:]*)?: ", text)
+    return match[1] if match else "everywhere"
+
+
+@says("Training shows the worlds of {n:n} of these {of:n} examples.", "Training shows none of the region's worlds.")
+def trained(at: Place, n: int = 0, of: int = 0) -> Iterator[str]:
+    codes = at.told.together({name: rows.true for name, rows in at.told.splits.items()})
+    within = inside(region_of(at), at.told.knowledge.space, codes)
+    known = among(codes[within], at.told.training)
+    if not of:
+        yield from holds(f"none of the region's worlds in training ({known.sum()} are)", not known.any())
+    else:
+        low, high = wilson(n, of)
+        yield from holds(f"{n} of {of} in training, counted {known.sum()} of {known.size}", low - 0.02 <= known.mean() <= high + 0.02)
+
+
+MEMORY = "Labels are right in {seen:share} examples whose world training shows, and in {new:share} of {worlds:n} other worlds"
+
+
+@says(
+    MEMORY + "; among examples with equal values of the concepts that the rule uses, {by:percent} more are wrong on the new ones.",
+    MEMORY + "; in equal regions of the rule, {by:percent} more are wrong on the new ones.",
+    MEMORY + ".",
+)
+def memorised(at: Place, seen: Share, new: Share, worlds: int, by: str | None = None) -> Iterator[str]:
+    told = at.told
+    right, codes = (told.together({n: getattr(rows, key) for n, rows in told.splits.items()}) for key in ("right", "true"))
+    fresh = ~among(codes, told.training)
+    yield from share_is("right on worlds of training", seen, right[~fresh].sum(), (~fresh).sum())
+    yield from share_is("right on new worlds", new, right[fresh].sum(), fresh.sum())
+    yield from count_is("new worlds", worlds, len(np.unique(codes[fresh], axis=0)))
+    if by is not None:
+        split = np.concatenate([np.full(int(rows.known.sum()), i) for i, rows in enumerate(told.compared.values())])
+        if "equal regions" in at.text:
+            cells = numbered(told.together({name: rows.near for name, rows in told.splits.items()}).astype(np.int64))
+        else:
+            cells = numbered(codes[:, list(told.used)])
+        slack = 0.1 if "equal regions" in at.text else 0.0
+        options = [difference(~right, fresh, parts)[0] for parts in ([cells, split], [cells])]
+        yield from any_of(*(list(percent_of("more wrong on new worlds", by, x, slack)) for x in options))
+
+
+@says("No world of training has the used concepts of a new one, so that a missed region would look the same.")
+def apart(at: Place) -> Iterator[str]:
+    told = at.told
+    codes = told.together({name: rows.true for name, rows in told.splits.items()})
+    fresh, columns = codes[~among(codes, told.training)], list(told.used)
+    share = float(among(fresh[:, columns], told.training[:, columns]).mean()) if len(fresh) else 1.0
+    yield from holds(f"no new world has used concepts of training ({100 * share:.0f} % have)", share == 0)
+
+
+@says(
+    "On {split:name}, labels are wrong in {wrong:share} examples whose worlds {first:name} shows too, {by:percent} more than there.",
+    "On {split:name}, labels are wrong in {wrong:share} examples with values of the used concepts that {first:name} shows too, "
+    "{by:percent} more than there.",
+)
+def shifted(at: Place, split: str, wrong: Share, first: str, by: str) -> Iterator[str]:
+    own, other = at.told.splits[first], at.told.splits[split]
+    columns = list(at.told.used) if "values of the used" in at.text else list(range(len(at.told.knowledge.space)))
+    codes = [rows.true[rows.known][:, columns] for rows in (own, other)]
+    bad = [~rows.right[rows.known] for rows in (own, other)]
+    shared = among(codes[1], codes[0])
+    yield from share_is("wrong labels at equal worlds", wrong, bad[1][shared].sum(), shared.sum())
+    side = np.arange(len(bad[0]) + len(bad[1])) >= len(bad[0])
+    found = difference(np.concatenate(bad), side, [numbered(np.concatenate(codes))])[0]
+    yield from percent_of("more wrong labels", by, found)
+
+
+@says(
+    "On {split:name}, labels are wrong in {wrong:share} examples, {by:percent} more than on {first:name}; {shared:percent} of "
+    "its examples have worlds that {other:name} shows too."
+)
+def other_split(at: Place, split: str, wrong: Share, by: str, first: str, shared: str, other: str) -> Iterator[str]:
+    rows, own = at.told.splits[split], at.told.splits[first]
+    bad, before = ~rows.right[rows.known], ~own.right[own.known]
+    yield from share_is("wrong labels", wrong, bad.sum(), len(bad))
+    yield from percent_of("more wrong labels", by, float(bad.mean() - before.mean()))
+    yield from percent_of("equal worlds", shared, float(among(rows.true[rows.known], own.true[own.known]).mean()))
+
+
+@says(
+    "On {split:name}, {label:name} is right in {near:share} examples that one change of a concept brings across the "
+    "boundary, and in {far:share} far from it[; clearly wrong: {worst}]."
+)
+def boundary(at: Place, split: str, label: str, near: Share, far: Share, worst: str | None) -> Iterator[str]:
+    rows, place = at.told.splits[split], at.told.label(label) or 0
+    ok, close, whole_rows = ~rows.wrong[:, place], rows.near[:, place], (rows.true >= 0).all(axis=1)
+    yield from share_is("right near the boundary", near, ok[close].sum(), close.sum())
+    yield from share_is("right far from it", far, ok[whole_rows & ~close].sum(), (whole_rows & ~close).sum())
+
+
+@says(
+    "On {split:name}, {label:name} is right in {near:share} examples where it is {value:name} and one change of a concept "
+    "alters that, and in {far:share} where it is {other:name} and no such change does[; clearly wrong: {worst}]."
+)
+def boundary_of_value(at: Place, split: str, label: str, near: Share, value: str, far: Share, other: str, worst: str | None) -> Iterator[str]:
+    rows, place = at.told.splits[split], at.told.label(label) or 0
+    values = [str(v) for v in at.told.knowledge.labels[place].values]
+    ok, close, whole_rows = ~rows.wrong[:, place], rows.near[:, place], (rows.true >= 0).all(axis=1)
+    own, rest = (whole_rows & (rows.labels[:, place] == values.index(v)) for v in (value, other))
+    yield from share_is("right near the boundary", near, ok[close & own].sum(), (close & own).sum())
+    yield from share_is("right far from it", far, ok[~close & rest].sum(), (~close & rest).sum())
+
+
+@says(
+    "On pairs of {split:name} that differ in one concept, the label changes in {p:percent} of those where it should "
+    "(sensitivity, at most {high:percent}).",
+    "On pairs of {split:name} that differ in one concept, the label stays in {p:percent} of those where it should "
+    "(invariance, at most {high:percent}).",
+)
+def pairs(at: Place, split: str, p: str, high: str) -> Iterator[str]:
+    own = pair_shares(at)["follows" if "sensitivity" in at.text else "stays"]
+    yield from percent_of("pairs", p, own)
+    yield from holds(f"{high} is above {p}", float(high[:-2]) >= float(p[:-2]))
+
+
+def ceiling(rows: Rows, label: int) -> tuple[float, float]:
+    """Return how many labels equal concepts determine at most, and how many on halves not used."""
+    own = (rows.true >= 0).all(axis=1)
+    cells, truth = numbered(rows.true[own]), rows.labels[own, label]
+
+    def table(chosen: Array) -> Array:
+        counts = np.zeros((cells.max() + 1, truth.max() + 1))
+        np.add.at(counts, (cells[chosen], truth[chosen]), 1)
+        return counts
+
+    top = float(table(np.ones(len(cells), bool)).max(axis=1).sum() / len(cells))
+    rng, shares = rng_for(0, "claims", "ceiling", len(cells)), []
+    for _ in range(20):
+        half = rng.permutation(len(cells)) % 2 == 0
+        for fitted in (half, ~half):
+            counts = table(fitted)
+            best = np.where(counts.sum(axis=1) > 0, counts.argmax(axis=1), counts.sum(axis=0).argmax())
+            shares.append(float((best[cells] == truth)[~fitted].mean()))
+    return top, float(np.mean(shares))
+
+
+@says(
+    "On {split:name}, examples that share all concepts have different values of {label:name}: the concepts determine at "
+    "most {top:percent} of its labels ({held:percent} on examples not used), and the model has {right:share}."
+)
+def incomplete(at: Place, split: str, label: str, top: str, held: str, right: Share) -> Iterator[str]:
+    rows, place = at.told.splits[split], at.told.label(label) or 0
+    own_top, own_held = ceiling(rows, place)
+    yield from percent_of("ceiling", top, own_top)
+    yield from percent_of("ceiling on other examples", held, own_held, HALVED)
+    yield from share_is("right labels", right, (~rows.wrong[:, place]).sum(), len(rows))
+
+
+@says("Of the {n:n} examples with {world}, {label:name} is {parts}.")
+def shared_world(at: Place, n: int, world: str, label: str, parts: str) -> Iterator[str]:
+    rows, place = at.rows, at.told.label(label) or 0
+    values = [str(value) for value in at.told.knowledge.labels[place].values]
+    own = np.ones(len(rows), dtype=bool)
+    for part in listed(world):
+        name, _, value = part.partition(" ")
+        column = at.told.columns(name)[0]
+        own &= rows.true[:, column] == [str(v) for v in at.told.knowledge.space.concepts[column].values].index(value)
+    yield from count_is(f"examples with {world}", n, own.sum())
+    for value, count in re.findall(r"(\S+) in ([\d,]+)", parts):
+        yield from count_is(f"{label} {value}", whole(count), (rows.labels[own, place] == values.index(value)).sum())
+
+
+LEARNED = re.compile(r"([\w.-]+) is right in (\d+(?:\.\d)? % \(\d+ to \d+ %\) of [\d,]+)")
+
+
+def right_labels(at: Place, named: str) -> Iterator[str]:
+    """Yield what is false about how right labels are, and which they are."""
+    for name, share in LEARNED.findall(named):
+        place = at.told.label(name)
+        if place is None:
+            yield f"no label {name}"
+            continue
+        yield from share_is(f"right {name}", Share(share), (~at.rows.wrong[:, place]).sum(), len(at.rows))
+
+
+@says("On {split:name}, {named}; the most frequent value would be right in {majority}.")
+def underfit(at: Place, split: str, named: str, majority: str) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from right_labels(at, named)
+    names = [name for name, _ in LEARNED.findall(named)]
+    for name, said in zip(names, re.findall(r"\d+(?:\.\d)? %", majority), strict=False):
+        place = at.told.label(name) or 0
+        yield from percent_of(f"most frequent {name}", said, np.bincount(rows.labels[:, place]).max() / len(rows))
+
+
+@says(
+    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by a region of "
+    "the concepts, new worlds, another split or the boundary."
+)
+def unexplained(at: Place, split: str, named: str, n: int) -> Iterator[str]:
+    rows, places = at.told.splits[split], at.labels()
+    yield from right_labels(at, named)
+    causes = causes_of(rows)
+    cells = causes["rule"] | causes["unknown"] | causes["both"]
+    yield from count_is("wrong labels without a cause", n, cells[:, places].sum())
+
+
+@says(
+    "On {split:name}, every label is right in at least {labels:percent}, each of the {used:n} concepts[ that the rule uses] in "
+    "at least {least:percent} (lower ends of 95 % intervals, {n:n} examples), and labels follow from the predicted concepts "
+    "in {follow:n} of {complete:n}.",
+    "On {split:name}, every label is right in at least {labels:percent}, and each of the {used:n} concepts in at least "
+    "{least:percent} (lower ends of 95 % intervals, {n:n} examples).",
+)
+def sound(at: Place, split: str, labels: str, used: int, least: str, n: int, follow: int | None = None, complete: int | None = None) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from count_is("examples", n, len(rows))
+    yield from count_is("concepts", used, len(rows.used))
+    lows = [wilson(int((~own).sum()), len(rows))[0] for own in rows.wrong.T]
+    yield from at_least("label", labels, min(lows))
+    tables = [confusion(rows, [column]) for column in rows.used]
+    yield from at_least("concept", least, min((wilson(int(np.trace(t)), int(t.sum()))[0] for t in tables), default=1.0))
+    if follow is not None and complete is not None:
+        ends = [int((rows.complete & rows.follows(surely)).sum()) for surely in (True, False)]
+        yield from holds(f"{follow} labels follow, counted {ends}", ends[0] <= follow <= ends[1])
+        yield from count_is("complete examples", complete, rows.complete.sum())
+
+
+def at_least(what: str, said: str, lowest: float) -> Iterator[str]:
+    """Yield that a bound is not the lowest one."""
+    share = float(said.removesuffix(" %")) / 100
+    yield from holds(f"{what} in at least {said}, counted {100 * lowest:.2f} %", share <= lowest + 1e-6 and share >= lowest - 0.011)
+
+
+@says("On {split:name}, {n:n} examples do not decide whether these are right: {named}.")
+def undecided(at: Place, split: str, n: int, named: str) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from count_is("examples", n, len(rows))
+    for name, share in parts_of(named):
+        hits, of = counted(at, rows, name)
+        yield from share_is(f"right {name}", Share(share), hits, of)
+        yield from holds(f"{name} is not decided", wilson(hits, of)[0] < RIGHT + 0.02)
+
+
+def parts_of(named: str) -> list[tuple[str, str]]:
+    """Return the things and shares of a list such as `label y (90 % (79 to 96 %) of 50)`."""
+    return re.findall(r"(?:^|, | and )([\w. -]+?) \((\d+(?:\.\d)? % \(\d+ to \d+ %\) of [\d,]+)\)", named)
+
+
+def counted(at: Place, rows: Rows, name: str) -> tuple[int, int]:
+    """Return how many are right of what a list names: a label, a concept, or labels that follow."""
+    if name.startswith("labels that follow"):
+        return int((rows.complete & rows.follows(False)).sum()), int(rows.complete.sum())
+    if name.startswith("label "):
+        return int((~rows.wrong[:, at.told.label(name.removeprefix("label ")) or 0]).sum()), len(rows)
+    own = confusion(rows, at.told.columns(name))
+    return int(np.trace(own)), int(own.sum())
+
+
+@says(
+    "On {split:name}, predicted and annotated concepts differ in {n:n} examples; in {contradict:n} of these the annotated "
+    "concepts contradict the annotated label, which is too few to tell whose error it is."
+)
+def contested(at: Place, split: str, n: int, contradict: int) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from count_is("differing examples", n, rows.misread.sum())
+    yield from count_is("contradictions", contradict, (rows.misread & rows.contradicts).sum())
+
+
+__all__ = ["ceiling", "percent_is", "region_of"]

@@ -1,0 +1,213 @@
+"""What a report says of verdicts: the short answer first, shares over seeds, and another package's finding like ours."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from assay.code_files import forget_files, load_file
+from assay.diagnosis.check import kinds_in_order, tone_of
+from assay.diagnosis.judging import judge
+from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis.thresholds import read_thresholds
+from assay.diagnosis.views import SplitView
+from assay.metrics.evidence import gather_from
+from assay.reporting.case import case_of, cases_of
+from assay.reporting.examples import example_for
+from assay.reporting.showing import Shown, choose
+from assay.reporting.write import write_pages, write_report
+from assay.runs.folder import RunFolder
+from assay.testing.findings import known_cases
+from tests.canned import answers, bits, run_of
+from tests.predictors import predictions
+from tests.reporting.pages import Page
+
+STRANGER = '''
+"""A finding of another package."""
+
+from assay.diagnosis.check import Check, Claim, Found
+
+
+class Hushed(Check):
+    """Predictors of which nothing good can be told."""
+
+    name = "hushed"
+    summary = "In general it is <b>hushed</b>."
+    tone = "bad"
+    severity = 1000
+    measure = "label_accuracy"
+    null = "it is loud"
+    statistic = "none"
+    claims = {"all": Claim("Here it is <i>hushed</i>.", "On {split}, {n} of them.", "Listen: `assay listen <RUN>`.")}
+
+    def find(self, case):
+        view = case.first
+        yield Found("all", view.name, {"split": view.name, "n": 7}, rows={view.name: view.wrong})
+'''
+
+
+def plain(text):
+    """Return a text as a page shows it: without the marks of code, and with single spaces."""
+    return " ".join(text.replace("`", "").split())
+
+
+def short_answer(found):
+    """Return the sentences that must be seen at once."""
+    return [found.meaning, *found.reasons, found.certainty.text, found.next]
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory):
+    return bits(tmp_path_factory.mktemp("verdicts") / "bits")
+
+
+@pytest.fixture(scope="module")
+def runs(data, tmp_path_factory):
+    """Two right runs and a noisy one of a model, and one of another that predicts no concepts."""
+    folder = tmp_path_factory.mktemp("runs")
+    made = [("good", 0), ("good", 1), ("silent", 0), ("noisy", 1)]
+    return [run_of(data, folder / f"{fault}{seed}", fault, seed) for fault, seed in made]
+
+
+@pytest.fixture(scope="module")
+def report(runs, tmp_path_factory):
+    return write_report(runs, tmp_path_factory.mktemp("report"))
+
+
+@pytest.fixture
+def stranger(tmp_path):
+    """Let a check that is not ours be used."""
+    (tmp_path / "hushed.py").write_text(STRANGER)
+    load_file(tmp_path / "hushed.py")
+    yield
+    forget_files()
+
+
+def test_the_short_answer_is_seen_and_all_else_is_folded(report, runs, data):
+    page, markdown = Page(report.read_text()), report.with_suffix(".md").read_text()
+    seen, whole = plain(page.seen), plain(page.text)
+    for run in runs:
+        found = diagnose_run(RunFolder(run), data)
+        part = plain(markdown.partition(f"### {RunFolder(run).title}\n")[2].partition("\n### ")[0])
+        said, rest = part.split("<details>")
+        assert f"**{found.verdict}**" in said
+        for text in short_answer(found):
+            assert plain(text) in seen and plain(text) in said
+        for text in [*(finding.text for finding in found.findings), *found.notes]:
+            assert plain(text) in whole and plain(text) in rest
+        assert not [note for note in found.notes if note not in found.reasons and plain(note) in said]
+
+
+def test_everything_that_was_tested_is_in_the_table(report, runs, data):
+    page, record = Page(report.read_text()), json.loads(report.with_name("report.json").read_text())
+    markdown = report.with_suffix(".md").read_text()
+    for run, case in zip(runs, record["cases"], strict=True):
+        table = diagnose_run(RunFolder(run), data).table
+        assert [row.to_dict() for row in table] == case["diagnosis"]["table"]
+        assert f"Everything that was tested ({len(table)} rows)" in page.text
+        for row in table:
+            assert f"| {row.split} | {row.what} | {row.name} | {row.state} |" in markdown
+
+
+def test_each_finding_names_the_wrong_labels_that_it_accounts_for(report, runs, data):
+    found = diagnose_run(RunFolder(runs[-1]), data)
+    counts = [finding.wrong_labels for finding in found.findings if finding.wrong_labels]
+    assert counts and all(f"It accounts for {count} wrong label" in report.read_text() for count in counts)
+
+
+def test_over_seeds_each_word_has_its_share(data, tmp_path):
+    paths = [run_of(data, tmp_path / f"{fault}{seed}", fault, seed) for seed, fault in enumerate(("swapped", "noisy"))]
+    paths += [run_of(data, tmp_path / "silent", "silent", 2), run_of(data, tmp_path / "good", "good", 3)]
+    words = [diagnose_run(RunFolder(path), data).verdict for path in paths]
+    markdown = write_report(paths, tmp_path / "out").with_suffix(".md").read_text()
+    row = next(line for line in markdown.splitlines() if line.startswith("| mnlogic |"))
+    for word in set(words[:3]):  # all of one model
+        assert f"**{word}** {words[:3].count(word)} of 3" in row
+    assert f"**{words[3]}**," in row and "of 1" not in row  # a single run has no share
+
+
+def test_a_finding_of_another_package_is_reported_like_ours(stranger, data, tmp_path):
+    page = write_report([run_of(data, tmp_path / "run", "noisy")], tmp_path / "out")
+    markdown = page.with_suffix(".md").read_text()
+    shown = Page(page.read_text())
+    assert "hushed" in kinds_in_order() and "<b>" not in page.read_text() and "<i>" not in page.read_text()
+    for text in ("Here it is <i>hushed</i>.", "On test, 7 of them.", "Next: Listen: assay listen <RUN>."):
+        assert text in plain(shown.seen)
+    assert "In general it is <b>hushed</b>." in shown.text  # what the matrix says of the word
+    assert "**hushed**" in markdown and "&lt;b>" not in markdown.partition("## mnlogic")[0]
+    assert '<div class="card bad">' in page.read_text()
+
+
+def test_thresholds_that_were_changed_decide_and_are_named(runs, data, tmp_path):
+    settings = read_thresholds({"verdict.resamples": 0, "concepts.right": 0.3})
+    (case,) = cases_of(runs[-1:], data, thresholds=settings)
+    page = write_pages([case], tmp_path, "T")
+    for path in (page, page.with_suffix(".md")):
+        text = path.read_text()
+        assert "verdict.resamples = 0 (default 40)" in text and "concepts.right = 0.3 (default 0.9)" in text
+    assert case.diagnosis.certainty.resamples == 0 and "Certainty:" not in page.read_text()
+    assert "were changed" not in write_report(runs[-1:], tmp_path / "plain").read_text()
+
+
+def shown(case, finding):
+    """Return what an example of a finding is chosen from."""
+    view = case.views.get(finding.split.partition(",")[0], case.first)
+    return Shown(view, finding, lambda: case.new.get(view.name))
+
+
+FOUND = [(name, finding) for name, case in known_cases().items() for finding in judge(case).findings]
+
+
+@pytest.mark.parametrize(("name", "finding"), FOUND, ids=[f"{name}: {finding.kind}" for name, finding in FOUND])
+def test_the_example_shows_the_finding(name, finding):
+    case = known_cases()[name]
+    seen = shown(case, finding)
+    row, view = choose(seen).row, seen.view
+    wrong, misread = bool(view.wrong[row].any()), bool(seen.misread[row])
+    if tone_of(finding.kind) == "good":
+        assert not wrong and not misread
+    elif finding.kind in ("annotations", "incomplete"):
+        assert view.contradicts[row] or seen.twin(row) is not None
+    elif finding.wrong_labels:
+        assert wrong
+    elif finding.kind == "shortcut":
+        assert misread and not wrong
+
+
+@pytest.mark.parametrize("kind", [*kinds_in_order(), "a word that nobody registered"])
+def test_every_word_has_an_example_on_every_case(kind):
+    for case in known_cases().values():
+        finding = replace(judge(case).findings[0], kind=kind)
+        assert 0 <= choose(shown(case, finding)).row < len(case.first)
+
+
+def test_annotations_in_doubt_are_not_called_true(data):
+    test, knowledge = data["test"], data.knowledge
+    said = predictions(test, test.labels, test.concepts)
+    table = test.concepts.copy()
+    table[:, 2] = 1 - table[:, 2]  # y = a and b or c
+    evidence = replace(gather_from(data, said), concepts=table)
+    finding = replace(judge(known_cases()["oracle"]).findings[0], kind="annotations", concepts=("c",), labels=())
+    view = SplitView("test", evidence, (), (), frozenset(range(3)), 0.01)
+    found = example_for(data, said, Shown(view, finding))
+    true, says = found.sentences("It")
+    implied = bool(knowledge.labels_of(table)[np.flatnonzero(test.index == found.number)[0], 0])
+    assert true.startswith("Annotated: c = ") and "by the rule y = " in says
+    assert says.endswith(f"By the rule, the annotated concepts give y = {implied}.") and implied != found.labels["y"]
+    assert found.heading == "Annotations that contradict the rule"
+
+
+def test_equal_concepts_with_other_labels_are_shown_together(data):
+    test = data["test"]
+    said = predictions(test, np.zeros_like(test.labels), test.concepts)
+    evidence = replace(gather_from(data, said), concepts=np.zeros_like(test.concepts))
+    finding = replace(judge(known_cases()["oracle"]).findings[0], kind="incomplete", concepts=(), labels=("y",))
+    view = SplitView("test", evidence, (), (), frozenset(range(3)), 0.01)
+    _, says = example_for(data, said, Shown(view, finding)).sentences("It")
+    assert says.endswith("has the same concepts, and y = False.")
+
+
+def test_a_run_is_judged_once_for_all_its_pages(runs, data):
+    case = case_of(runs[0], dataset=data)
+    assert answers(data.symbols("test"), "good").split == case.split and case.diagnosis.verdict == case.headline.verdict
