@@ -34,8 +34,9 @@ def accounted(told: Told) -> tuple[int, int] | None:
         return None
     hits = total = 0
     for name, rows in told.compared.items():
-        own = cells_of(told, first, name, rows) & rows.wrong
-        hits, total = hits + int(own.sum()), total + int(rows.wrong.sum())
+        wrong = rows.wrong & rows.known[:, None]  # of the others it cannot be known why
+        own = cells_of(told, first, name, rows) & wrong
+        hits, total = hits + int(own.sum()), total + int(wrong.sum())
     return hits, total
 
 

@@ -7,12 +7,12 @@ import numpy as np
 
 from assay.arrays import Array
 from benchmarks.claims.on_concept_findings import expected_within, kept, kept_by_independent, kept_by_random, learned_accuracy
-from benchmarks.claims.on_concepts import kept_in_training, noisy, surely_right, systematic
+from benchmarks.claims.on_concepts import RECALLED, kept_in_training, noisy, surely_right, systematic
 from benchmarks.claims.on_label_findings import ceiling, region_of
 from benchmarks.claims.on_labels import best_by_concepts, causes_of, pair_shares
 from benchmarks.claims.patterns import PATTERNS, says
 from benchmarks.claims.regions import chance, difference, inside
-from benchmarks.claims.rows import STRICT, Rows, among, numbered, wilson
+from benchmarks.claims.rows import STRICT, Rows, among, clearly_below, numbered, wilson
 from benchmarks.claims.told import Place, Told, holds
 
 Meaning = Callable[[Place], Iterator[str]]
@@ -21,6 +21,8 @@ MEANINGS: dict[str, Meaning] = {}
 UNLIKELY = 0.05
 """The chance from which on a difference is none."""
 KEPT, BEYOND_CHANCE, MOSTLY, TOLERATED, DROP = 0.7, 0.05, 0.75, 0.05, 0.1
+NATS = 25.0
+"""The likelihood that one grouping of the examples gains, on the examples that it is seen in, if it is an explanation."""
 CLEAR = 0.03
 """The least share, at the lower end of its interval, of what is said to be wrong too often."""
 
@@ -65,8 +67,8 @@ def sound(at: Place) -> Iterator[str]:
         yield from holds(f"{label.name} is right", low((~own).sum(), len(rows)) >= 0.88)
         for value in np.unique(rows.labels[:, at.told.knowledge.labels.index(label)]):
             chosen = rows.labels[:, at.told.knowledge.labels.index(label)] == value
-            recalled = wilson(int((~own)[chosen].sum()), int(chosen.sum()), STRICT)[1]
-            yield from holds(f"{label.name} {value} is recalled", recalled >= 0.88)
+            missed = clearly_below(int((~own)[chosen].sum()), int(chosen.sum()), RECALLED, STRICT)
+            yield from holds(f"{label.name} {value} is recalled", not missed)
     names = at.told.knowledge.space.names
     for column in at.told.used:
         yield from holds(f"{names[column]} is right", surely_right(rows, column) and not noisy(rows, column, STRICT))
@@ -141,6 +143,15 @@ def misread_often(at: Place) -> Iterator[str]:
     for column in at.named():
         yield from holds(f"{names[column]} is misread too often on {at.split}", noisy(at.rows, column) or systematic(at.told, at.rows, column))
         yield from holds(f"{names[column]} is used", column in at.told.used)
+
+
+@means("Each concept is misread seldom, but together they make labels wrong too often.")
+def misread_together(at: Place) -> Iterator[str]:
+    rows, causes = at.rows, causes_of(at.rows)
+    wrong = (causes["perception"] | causes["unsure"] | causes["both"]).any(axis=1)
+    yield from holds(f"labels are wrong too often by it ({wrong.sum()} of {len(rows)})", low(wrong.sum(), len(rows)) > CLEAR)
+    for column in at.told.used:
+        yield from holds("each concept is misread seldom", not noisy(rows, column, STRICT))
 
 
 @means("Every concept that the rule uses is right; concepts that it does not use are clearly wrong, and labels could not have supervised them.")
@@ -358,6 +369,15 @@ def underfit(at: Place) -> Iterator[str]:
         yield from holds(f"label {label} is not learned ({right} of {n}, most frequent {majority})", right <= majority or wilson(right, n)[1] <= least + 0.02)
 
 
+@means("Labels are wrong too often because the concepts are too uncertain, though most of them are right.")
+def uncertain(at: Place) -> Iterator[str]:
+    cells = causes_of(at.rows)["unsure"]
+    for label in at.labels():
+        yield from holds(f"label {label} is wrong too often", low(cells[:, label].sum(), len(at.rows)) > CLEAR)
+    right = [float((at.rows.said == at.rows.true)[at.rows.answered(c), c].mean()) for c in at.told.used]
+    yield from holds(f"most concepts are right ({min(right):.2f})", np.mean(right) > 0.5)
+
+
 @means("Labels are wrong too often, and nothing that was tested says why.")
 def unexplained(at: Place) -> Iterator[str]:
     rows, told = at.rows, at.told
@@ -370,19 +390,23 @@ def unexplained(at: Place) -> Iterator[str]:
 
 
 def nothing_else(told: Told, rows: Rows, wrong: Array) -> Iterator[str]:
-    """Yield what else explains half of some wrong labels: new worlds, the boundary, or one value of a used concept."""
-    half = 0.5 * wrong.sum()
-    sides = {"new worlds": rows.new, "the boundary": rows.near.any(axis=1)}
+    """Yield what else explains some wrong labels: new worlds, the boundary, or one value of a used concept."""
     space = told.knowledge.space
+    sides = {"new worlds": rows.new, "the boundary": rows.near.any(axis=1)}
     for column in told.used:
         for value in range(space.sizes[column]):
             sides[f"{space.names[column]} is {space.concepts[column].values[value]}"] = rows.true[:, column] == value
     for name, side in sides.items():
-        if side is None or min(side.sum(), (~side).sum()) < 20:
-            continue
-        inside_share, rest = float(wrong[side].mean()), float(wrong[~side].mean())
-        explains = wrong[side].sum() >= half and inside_share >= 1 / 3 and rest <= inside_share / 4 and rest < TOLERATED
-        yield from holds(f"nothing else explains it, yet {name} does ({inside_share:.2f} against {rest:.2f})", not explains)
+        if side is not None and min(side.sum(), (~side).sum()) >= 20:
+            gain = likelihood(wrong[side]) + likelihood(wrong[~side]) - likelihood(wrong)
+            counts = f"{wrong[side].sum()} of {side.sum()}, elsewhere {wrong[~side].sum()} of {(~side).sum()}"
+            yield from holds(f"nothing else explains it, yet {name} does ({counts}; {gain:.0f} nats)", gain < NATS)
+
+
+def likelihood(wrong: Array) -> float:
+    """Return the log-likelihood of errors by their own rate."""
+    hits, misses = int(wrong.sum()), int((~wrong).sum())
+    return sum(n * float(np.log(n / len(wrong))) for n in (hits, misses) if n)
 
 
 @means(

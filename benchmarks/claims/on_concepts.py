@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array
 from benchmarks.claims.patterns import Share, listed, percent_is, says
-from benchmarks.claims.rows import Rows, Z, wilson
+from benchmarks.claims.rows import Rows, clearly_below, wilson
 from benchmarks.claims.told import Place, Told, count_is, holds, percent_of, share_is, values_of
 
 TOLERATED, RECALLED = 0.05, 0.88
@@ -40,12 +40,12 @@ def association(table: Array) -> float:
     return float(np.sqrt(phi / max(1e-9, min(r - (r - 1) ** 2 / (n - 1), c - (c - 1) ** 2 / (n - 1)) - 1)))
 
 
-def noisy(rows: Rows, column: int, z: float = Z) -> bool:
+def noisy(rows: Rows, column: int, chance: float = 0.025) -> bool:
     """Return whether a concept is clearly wrong in more than 5 %, or one of its values clearly missed."""
     table = confusion(rows, [column])
-    total, right = int(table.sum()), int(np.trace(table))
-    missed = any(wilson(int(row[v]), int(row.sum()), z)[1] < RECALLED for v, row in enumerate(table) if row.sum())
-    return wilson(total - right, total, z)[0] > TOLERATED or missed
+    counts = [(int(row[v]), int(row.sum())) for v, row in enumerate(table)]
+    often = clearly_below(sum(hits for hits, _ in counts), int(table.sum()), 1 - TOLERATED, chance)
+    return often or any(clearly_below(hits, of, RECALLED, chance) for hits, of in counts)
 
 
 def surely_right(rows: Rows, column: int) -> bool:
@@ -126,7 +126,7 @@ def wrong_often(at: Place, split: str | None, name: str, word: str, right: Share
     for value in listed(missed or ""):
         if not re.fullmatch(r"\d+ more", value):
             row = table[values.index(value)]
-            yield from holds(f"{value} of {name} is clearly missed", wilson(int(row[values.index(value)]), int(row.sum()))[1] < 0.92)
+            yield from holds(f"{value} of {name} is clearly missed", clearly_below(int(row[values.index(value)]), int(row.sum()), RECALLED))
 
 
 @says("[On {split:name}: ]It hardly distinguishes the values of {name:name}: it predicts {value} for each ({p:percent} of {n:n} answers).")

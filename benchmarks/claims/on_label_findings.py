@@ -15,7 +15,7 @@ from benchmarks.claims.rows import Rows, among, numbered, wilson
 from benchmarks.claims.told import Place, any_of, count_is, holds, percent_of, share_is
 
 HALVED = 0.05
-"""How far a share on other halves of the examples may be off."""
+"""How far a share on other halves of the examples may be off, beside chance."""
 RIGHT = 0.9
 
 
@@ -203,7 +203,7 @@ def incomplete(at: Place, split: str, label: str, top: str, held: str, right: Sh
     rows, place = at.told.splits[split], at.told.label(label) or 0
     own_top, own_held = ceiling(rows, place)
     yield from percent_of("ceiling", top, own_top)
-    yield from percent_of("ceiling on other examples", held, own_held, HALVED)
+    yield from percent_of("ceiling on other examples", held, own_held, HALVED + 0.5 * len(rows) ** -0.5)
     yield from share_is("right labels", right, (~rows.wrong[:, place]).sum(), len(rows))
 
 
@@ -254,6 +254,22 @@ def unexplained(at: Place, split: str, named: str, n: int) -> Iterator[str]:
     causes = causes_of(rows)
     cells = causes["rule"] | causes["unknown"] | causes["both"]
     yield from count_is("wrong labels without a cause", n, cells[:, places].sum())
+
+
+@says(
+    "On {split:name}, {named}; {n:n} wrong labels are those that the rule makes most probable for the probabilities of the "
+    "concepts, where the most probable concepts imply another."
+)
+def uncertain(at: Place, split: str, named: str, n: int) -> Iterator[str]:
+    rows, places = at.told.splits[split], at.labels()
+    yield from right_labels(at, named)
+    ends = [int(cells[:, places].sum()) for cells in (surely_unsure(rows), causes_of(rows)["unsure"])]
+    yield from holds(f"{n} labels by uncertain concepts, counted {ends}", ends[0] <= n <= ends[1])
+
+
+def surely_unsure(rows: Rows) -> Array:
+    """Return which wrong labels are surely those that uncertain concepts make most probable."""
+    return causes_of(rows)["unsure"] & rows.probable(rows.answers, True)
 
 
 @says(

@@ -21,7 +21,8 @@ CAUSES = {
     "of an unknown cause": "unknown",
 }
 FEW, CHANGED, ECE = 30, 0.1, 0.04
-BINS = 10
+BINS, BLUR = 10, 0.01
+"""Probabilities that differ by less than the second are taken for the same where leaks are measured."""
 
 
 @says("On {split:name}, the label is right in {right:share} examples.", "On {split:name}, all labels are right together in {right:share} examples.")
@@ -184,7 +185,7 @@ def ranks_by_label(rows: Rows, column: int, label: int) -> list[float]:
     part = rows.evidence.concept_probabilities[column]
     right = rows.said[:, column] == rows.true[:, column]
     strengths = []
-    for numbers in np.round(part * 1000).T if part is not None else []:
+    for numbers in np.round(part / BLUR).T if part is not None else []:
         between = total = 0.0
         for value in np.unique(rows.true[right, column]):
             own = right & (rows.true[:, column] == value)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import exp, lgamma, log, sqrt
 
 import numpy as np
 
@@ -17,8 +17,8 @@ MOST_WORLDS, SAMPLED = 60_000, 1500
 MOST_JOINT, DRAWS = 4096, 3000
 """Up to so many worlds the probability of a label is a sum over all; of more, a sample is drawn for each example."""
 Z = 1.959964
-STRICT = 3.3
-"""Standard errors of what is excluded for one of many values."""
+STRICT = 0.001
+"""The chance by which something is excluded for one of many values."""
 SILENT = -2
 
 
@@ -33,6 +33,18 @@ def wilson(hits: float, of: float, z: float = Z) -> tuple[float, float]:
     share = hits / of
     middle, half = share + z * z / (2 * of), z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
     return max(0.0, (middle - half) / (1 + z * z / of)), min(1.0, (middle + half) / (1 + z * z / of))
+
+
+def clearly_below(hits: int, of: int, share: float, chance: float = 0.025) -> bool:
+    """Return whether so few hits are unlikely at this share, by the binomial distribution.
+
+    >>> clearly_below(0, 2, 0.88), clearly_below(0, 2, 0.88, 0.001)
+    (True, False)
+    """
+    if not of:
+        return False
+    logs = [lgamma(of + 1) - lgamma(k + 1) - lgamma(of - k + 1) + k * log(share) + (of - k) * log(1 - share) for k in range(hits + 1)]
+    return sum(exp(x) for x in logs) <= chance
 
 
 def numbered(codes: Codes) -> Array:

@@ -42,6 +42,7 @@ def annotate(at: Place, names: str, them: str = "") -> Iterator[str]:
     "Have rules proposed: `assay train rules|tree|ilp|synthesis DATA`.",
     "Train longer, with more examples or a larger network.",
     "Train longer or with more examples, and look at the wrong ones: `assay report RUN`.",
+    "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
     "Predict more examples; at these rates many more are needed.",
     "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
 )

@@ -1,4 +1,4 @@
-"""Reports of canned runs: their record, the texts of their pages, and their charts."""
+"""Reports of interventions and of discovered units, and charts of every kind."""
 
 import json
 import re
@@ -11,18 +11,11 @@ import numpy as np
 from assay.diagnosis.discovery.matching import UnitSplit
 from assay.diagnosis.discovery.scores import score_units
 from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.metrics.evidence import gather_from
-from assay.reporting.case import cases_of
-from assay.reporting.comparison import comparison_charts
-from assay.reporting.curves import coverage_of, label_reliability
 from assay.reporting.discovery import concept_rows, unit_cards, with_pictures
 from assay.reporting.interventions import build_record, charts, rows_table, summary, write_interventions
-from assay.reporting.plot import BarChart, Bars, Chart, ChartGroup, ConfusionMap, DotChart, Dots, Line, PlottedValue
-from assay.reporting.sections import matrix_of, proof_of, sections_of
-from assay.reporting.table import Table, tex_file
-from assay.reporting.write import write_report
+from assay.reporting.plot import BarChart, Bars, Chart, ConfusionMap, DotChart, Dots, Line, PlottedValue
 from assay.seeds import rng_for
-from tests.canned import FAULTS, Models, answers, bits, run_of, sums
+from tests.canned import Models, bits
 from tests.pins import Cases, digest, digests, without
 
 CHANGING = ("versions", "fingerprint", "folder", "from_run", "files", "seal", "data", "about", "parent")
@@ -48,76 +41,11 @@ class Words(HTMLParser):
             self.texts.append(" ".join(data.split()))
 
 
-def scrubbed(text: str, folder: Path) -> str:
-    """Return a text without hashes, versions and folders."""
-    text = re.sub(r"data:image/png;base64,[\w+/=]+", "PICTURE", text.replace(str(folder), "FOLDER"))
-    return re.sub(r"\b\d+\.\d+\.\d+\b", "VERSION", re.sub(r"\b[0-9a-f]{12,}\b", "HASH", text))
-
-
 def drawing(svg: str) -> list[Any]:
     """Return the texts and tags of a chart, and its numbers by their sum."""
     words = Words(svg)
     numbers = [float(number) for number in re.findall(r"(?<![\w.])-?\d+\.?\d*", svg)]
     return [digest(words.texts), digest(dict(sorted(words.tags.items()))), sum(numbers)]
-
-
-def chunks(text: str) -> dict[str, Any]:
-    """Return a Markdown page by heading."""
-    parts = re.split(r"^(?=#)", text, flags=re.MULTILINE)
-    return {f"{place} {part.partition(chr(10))[0]}": digest(part) for place, part in enumerate(parts)}
-
-
-def report(folder: Path) -> dict[str, Any]:
-    """Report on four runs of one task and one of another, with a table and charts of a study."""
-    data, other = bits(folder / "bits"), sums(folder / "sums")
-    runs = [run_of(data, folder / "runs" / fault, fault, place) for place, fault in enumerate(FAULTS)]
-    runs += [run_of(data, folder / "runs" / "again", "swapped", 9), run_of(other, folder / "runs" / "sums", "noisy")]
-    table = Table("A & b", ("run", "x_1"), (("one", "0.5 %"), ("two", "~3")), 1, "A note <1>.", True)
-    line = Line("l", [0, 1, 2], [0.1, 0.4, 0.3], [0.0, 0.3, 0.2], [0.2, 0.5, 0.4])
-    groups = [ChartGroup("Extra", (Chart("T", "D", "x", "y", [line]),), "mnlogic", "Note.", True),
-              ChartGroup("All", (Chart("U", "E", "x", "y", [line], diagonal=True),))]  # fmt: skip
-    page = write_report(runs, folder / "out", "A report", [table], groups, "What it is about.")
-    html, markdown = (scrubbed((page.parent / name).read_text(encoding="utf-8"), folder)
-                      for name in ("report.html", "report.md"))  # fmt: skip
-    words = Words(re.sub(r"<svg.*?</svg>|<style.*?</style>", "", html, flags=re.DOTALL))
-    record = without(json.loads((page.parent / "report.json").read_text(encoding="utf-8")), *CHANGING)
-    return {
-        "record": [digests({**case, **case["diagnosis"]}) for case in record["cases"]],
-        "markdown": chunks(markdown),
-        "html": [digest(words.texts[place : place + 100]) for place in range(0, len(words.texts), 100)],
-        "tags": words.tags,
-        "charts": [drawing(svg) for svg in re.findall(r"<svg.*?</svg>", html, flags=re.DOTALL)],
-        "latex": scrubbed((page.parent / "tables.tex").read_text(encoding="utf-8"), folder).splitlines(),
-        "table": [str(table.html), table.markdown, table.latex, digest(tex_file([table, table]))],
-    }
-
-
-def parts(folder: Path) -> dict[str, Any]:
-    """Look at the parts of a report: cases, sections, proof, charts and curves."""
-    data = bits(folder / "bits")
-    runs = [run_of(data, folder / fault, fault, place) for place, fault in enumerate(FAULTS)]
-    cases = cases_of(runs)
-    sections = sections_of(cases)
-    matrix, proof = matrix_of(sections), proof_of(sections)
-    shown = [
-        {
-            "name": case.name, "title": case.title, "headline": case.headline.to_dict(), "seed": case.seed,
-            "unread": case.unread, "boundary": case.at_boundary, "model": case.model, "history": case.history,
-            "coverage": case.coverage, "reliability": case.reliability, "units": digest(without_pictures(case.units)),
-            "examples": [[e.number, e.right, e.is_right_by_wrong_concepts, e.changes, e.misread, e.sentences("it")]
-                         for e in (case.witness, *case.examples)],
-        }
-        for case in cases
-    ]  # fmt: skip
-    evidence = [gather_from(data, answers(data.symbols("test"), fault)) for fault in FAULTS]
-    return {
-        "cases": [digests(case) for case in shown],
-        "coverage": [coverage_of(one) for one in evidence], "reliability": [label_reliability(one) for one in evidence],
-        "sections": [[one.title, one.anchor, [[run.name, run.anchor] for run in one.runs]] for one in sections],
-        "matrix": [matrix.models, matrix.has_model_rows, matrix.kinds],
-        "proof": [proof.run.name, proof.heading, proof.sentences],
-        "charts": [drawing(chart.svg()) for chart in comparison_charts(sections[0].runs)],
-    }  # fmt: skip
 
 
 def without_pictures(cards: Any) -> list[Any]:
@@ -186,5 +114,5 @@ def plots(_: Path) -> dict[str, Any]:
 
 
 CASES: Cases = {
-    "report": report, "parts": parts, "interventions": interventions, "discoveries": discoveries, "plots": plots,
+    "interventions": interventions, "discoveries": discoveries, "plots": plots,
 }  # fmt: skip

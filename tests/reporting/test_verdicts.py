@@ -13,13 +13,13 @@ from assay.diagnosis.runs import diagnose_run
 from assay.diagnosis.thresholds import read_thresholds
 from assay.diagnosis.views import SplitView
 from assay.metrics.evidence import gather_from
-from assay.reporting.case import case_of, cases_of
+from assay.reporting.case import cases_of
 from assay.reporting.examples import example_for
 from assay.reporting.showing import Shown, choose
 from assay.reporting.write import write_pages, write_report
 from assay.runs.folder import RunFolder
 from assay.testing.findings import known_cases
-from tests.canned import answers, bits, run_of
+from tests.canned import bits, run_of
 from tests.predictors import predictions
 from tests.reporting.pages import Page
 
@@ -206,8 +206,3 @@ def test_equal_concepts_with_other_labels_are_shown_together(data):
     view = SplitView("test", evidence, (), (), frozenset(range(3)), 0.01)
     _, says = example_for(data, said, Shown(view, finding)).sentences("It")
     assert says.endswith("has the same concepts, and y = False.")
-
-
-def test_a_run_is_judged_once_for_all_its_pages(runs, data):
-    case = case_of(runs[0], dataset=data)
-    assert answers(data.symbols("test"), "good").split == case.split and case.diagnosis.verdict == case.headline.verdict

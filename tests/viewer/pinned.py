@@ -1,4 +1,4 @@
-"""Every answer of the viewer about canned runs, and the files of its bundle."""
+"""Every answer of the viewer about canned runs but the verdicts, and the files of its bundle."""
 
 import json
 import re
@@ -29,6 +29,8 @@ from tests.canned import Models, answers, bits, run_of, sums
 from tests.pins import Cases, digest, digests, plain, without
 
 TOKEN = "a-token-that-nobody-knows"
+JUDGED = ("verdict.json", "shortcuts.json")
+"""What the diagnosis finds, which has its own tests."""
 CHANGING = ("versions", "fingerprint", "sha256", "content", "bytes", "folder", "from_run", "files", "task_version")
 
 
@@ -97,12 +99,12 @@ def served(folder: Path) -> dict[str, Any]:
     app = create_app(state, TOKEN)
     asked = ["/api/shelf.json"]
     for key, found in state.shelf.datasets.items():
-        asked += [f"/api/datasets/{key}.json", f"/api/datasets/{key}/audit.json", f"/api/datasets/{key}/shortcuts.json"]
+        asked += [f"/api/datasets/{key}.json", f"/api/datasets/{key}/audit.json"]
         for split in [one["name"] for one in found.splits]:
             asked += [f"/api/datasets/{key}/{split}/distribution.json", f"/api/data/{key}/{split}.json"]
             asked += [f"/api/data/{key}/{split}.json?page=1", f"/api/data/{key}/{split}/3.json"]
         for run in found.runs:
-            asked += [f"/api/runs/{key}/{run}.json", f"/api/runs/{key}/{run}/verdict.json"]
+            asked += [f"/api/runs/{key}/{run}.json"]
             asked += [f"/api/runs/{key}/{run}/pairs.json?kind={kind}" for kind in KINDS]
             asked += [f"/api/runs/{key}/{run}/{split}/reading.json" for split in ("test", "hard", "valid")]
             asked += [f"/api/runs/{key}/{run}/test/interventions.json?policy={name}" for name in POLICY_NAMES]
@@ -180,7 +182,7 @@ def bundled(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for path in sorted((folder / "out").rglob("*.json")):
         name = str(path.relative_to(folder / "out"))
-        if not name.startswith("tasks/"):
+        if not name.startswith("tasks/") and path.name not in JUDGED:
             found[name] = digest(scrubbed(json.loads(path.read_text(encoding="utf-8"))))
     counts: dict[str, int] = {}
     for path in (folder / "out").rglob("*.*"):

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from fastapi import FastAPI
 
-from assay.diagnosis.findings import MEANINGS
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.viewer import bundle, compare, interventions, reading, routes, samples, verdicts
+from assay.viewer import bundle, compare, interventions, reading, routes, samples
 from assay.viewer import service as service_module
 from assay.viewer.access import Access
 from assay.viewer.query import Query
@@ -219,9 +218,6 @@ def test_the_next_samples_are_those_of_the_query(monkeypatch, row, before, after
     assert "before" not in samples.sample_of(state(Sampled()), "d", "test", row)
 
 
-# a verdict in full
-
-
 class Plain(SimpleNamespace):
     def to_dict(self):
         return dict(self.__dict__)
@@ -229,59 +225,6 @@ class Plain(SimpleNamespace):
 
 def score(value, applies=True):
     return Plain(value=value, applies=applies)
-
-
-def test_a_verdict_tells_all_that_is_behind_it(monkeypatch):
-    kinds = list(MEANINGS)
-    concept = {"state": "read", "right": 3, "answered": 4, "used": True}
-    diagnosis = SimpleNamespace(
-        concepts={
-            "test": [SimpleNamespace(concept="a", **concept), SimpleNamespace(concept="b", **{**concept, "right": 1})],
-            "ood": [],
-        },
-        verdict=kinds[0],
-        findings=[SimpleNamespace(kind=kinds[1], text="found", split="ood")],
-        notes=("one", "two"),
-        scores={
-            "test": {"label_f1": score(0.123456), "concept_f1": score(0.5, False), "collapse": score(0.25)},
-            "ood_far": {"label_accuracy": score(0.75), "label_f1": score(0.9)},
-        },
-        errors={"test": Plain(shared=2)},
-        counterfactuals=SimpleNamespace(
-            text="changed", pairs=7, all=Plain(moved=3), by_concept={"a": Plain(moved=1), "b": Plain(moved=2)}
-        ),
-        taught=SimpleNamespace(text="four readings"),
-    )
-    monkeypatch.setattr(verdicts, "diagnose_run", lambda run, dataset: diagnosis)
-    monkeypatch.setattr(verdicts, "RunFolder", lambda folder: folder)
-    monkeypatch.setattr(verdicts, "headline", lambda diagnosis: Plain(line="line"))
-    served = SimpleNamespace(run=lambda key: SimpleNamespace(folder=key), dataset="data")
-    found = verdicts.verdict_of(SimpleNamespace(shelf={"d": served}), "d", "r")
-    assert found == {
-        "line": "line",
-        "numbers": {
-            "label_f1": 0.1235, "concept_f1": None, "collapse": 0.25, "rule_consistency": None,
-            "ood_label_accuracy": 0.75,
-        },
-        "meaning": MEANINGS[kinds[0]],
-        "findings": [{"kind": kinds[1], "meaning": MEANINGS[kinds[1]], "text": "found", "split": "ood"}],
-        "notes": ["one", "two"],
-        "first_split": "test",
-        "concepts": [{"name": "a", **concept}, {"name": "b", **concept, "right": 1}],
-        "scores": {
-            "test": {"label_f1": score(0.123456).to_dict(), "collapse": score(0.25).to_dict()},
-            "ood_far": {"label_accuracy": score(0.75).to_dict(), "label_f1": score(0.9).to_dict()},
-        },
-        "errors": {"test": {"shared": 2}},
-        "changes": {
-            "text": "changed", "pairs": 7,
-            "by_concept": [{"name": "all", "moved": 3}, {"name": "a", "moved": 1}, {"name": "b", "moved": 2}],
-        },
-        "shortcuts": "four readings",
-    }  # fmt: skip
-    diagnosis.taught, diagnosis.counterfactuals = None, None
-    plain = verdicts.verdict_of(SimpleNamespace(shelf={"d": served}), "d", "r")
-    assert plain["shortcuts"] is None and plain["changes"] is None
 
 
 # curves of interventions

@@ -16,6 +16,7 @@ from assay.viewer.app import create_app
 from assay.viewer.bundle import write_bundle
 from assay.viewer.query import Query, matching_rows
 from assay.viewer.state import State
+from assay.viewer.verdicts import verdict_of
 from tests.toys import written
 from tests.viewer.conftest import TOKEN, choose, go, settled
 
@@ -123,6 +124,49 @@ CONTRAST = """(() => {
 })()"""
 
 
+def test_the_short_answer_comes_first_and_everything_that_was_tested_is_folded(page, address, state):
+    found = verdict_of(state, "pixels", "poor")
+    go(page, address, "#/run/pixels/poor")
+    page.wait_for_selector("#tested")
+    seen = " ".join(page.inner_text("#verdict").split())
+    for text in (found["meaning"], *found["reasons"], found["certainty"]["text"], f"Next: {found['next']}"):
+        assert text.replace("`", "") in seen
+    assert not any(note in seen for note in found["notes"] if note not in found["reasons"])
+    page.click("#tested > summary")
+    page.click("#tested details >> text=All tests and judgements")
+    whole = " ".join(page.inner_text("#tested").split())
+    for text in (*found["notes"], *(one["text"] for one in found["findings"])):
+        assert text.replace("`", "") in whole
+    assert page.locator("table.tested tbody tr").count() == len(found["table"])
+
+
+def test_a_verdict_in_which_everything_is_markup_is_text(page, static, state, tmp_path):
+    write_bundle(state, tmp_path / "out", samples=4)
+    path = tmp_path / "out" / "runs" / "pixels" / "poor" / "verdict.json"
+    found = json.loads(path.read_text())
+    found |= {
+        "verdict": EVIL,
+        "tone": EVIL,
+        "meaning": EVIL,
+        "reasons": [EVIL],
+        "next": EVIL,
+        "notes": [EVIL],
+        "thresholds": [EVIL],
+    }
+    found["certainty"]["text"] = EVIL
+    texts = dict.fromkeys(("kind", "tone", "meaning", "text", "split", "next"), EVIL)
+    found["findings"] = [{**found["findings"][0], **texts, "details": [EVIL], "unsettled": [EVIL]}] * 2
+    found["table"] = [
+        {**row, "what": EVIL, "name": EVIL, "split": EVIL, "state": EVIL, "note": EVIL} for row in found["table"]
+    ]
+    path.write_text(json.dumps(found))
+    go(page, static(tmp_path / "out"), "#/run/pixels/poor")
+    page.wait_for_selector("#tested")
+    page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
+    assert_unharmed(page)
+    assert page.inner_text("#verdict").count(EVIL) > 10
+
+
 def test_comparing_leads_to_the_samples(page, address, state):
     go(page, address, "#/compare/pixels/test?run=good&versus=poor")
     count = int(page.inner_text("#only-good-poor"))
@@ -215,8 +259,10 @@ def assert_unharmed(page):
 def test_markup_is_shown_as_text(page, serving, tmp_path):
     state = evil_state(tmp_path)
     address, run = serving(create_app(state, TOKEN)), next(iter(state.shelf["data"].runs))
-    for hash in ("#/", f"#/data/data/test?run={run}&concept=one:0", f"#/data/data/test/0?run={run}"):
+    where = ("#/", f"#/data/data/test?run={run}&concept=one:0", f"#/run/data/{run}", f"#/data/data/test/0?run={run}")
+    for hash in where:
         go(page, address, hash)
+        page.wait_for_function("() => !document.querySelector('main [aria-busy]')")
         assert_unharmed(page)
         assert EVIL in page.inner_text("main")
     page.check("#show-names")

@@ -38,7 +38,14 @@ def file_only(folder):
 def test_the_verdict_is_that_of_the_diagnosis(state, folder, data):
     found, wanted = verdict_of(state, "pixels", "good"), diagnose_run(RunFolder(folder / "runs" / "good"), data)
     assert found["verdict"] == wanted.verdict and found["tone"] in ("good", "bad", "weak", "unknown")
-    assert [one["text"] for one in found["findings"]] == [finding.text for finding in wanted.findings]
+    for name in ("meaning", "reasons", "next"):
+        assert found[name] == (list(wanted.reasons) if name == "reasons" else getattr(wanted, name))
+    assert found["certainty"]["text"] == wanted.certainty.text and found["certainty"]["resamples"] == 40
+    for one, finding in zip(found["findings"], wanted.findings, strict=True):
+        shown = ("kind", "meaning", "text", "split", "wrong_labels", "next")
+        assert {name: one[name] for name in shown} == {name: getattr(finding, name) for name in shown}
+        assert one["unsettled"] == list(finding.unsettled) and one["details"] == list(finding.details)
+    assert found["table"] == [row.to_dict() for row in wanted.table] and found["thresholds"] == []
     assert found["numbers"]["label_f1"] == pytest.approx(wanted.scores["test"]["label_f1"].value, abs=1e-4)
     assert found["numbers"]["ood_label_accuracy"] is None  # there is no such split
     assert json.loads(json.dumps(found)) == found

@@ -83,8 +83,8 @@ def test_the_same_walk_in_a_bundle(page, bundled, state):
     ready(page)
     assert page.locator(".pair-list li").count() > 0
     page.click("#try-interventions button")
-    page.fill("#told", "3")
-    assert "3 of 3 concepts told: labels right in 100.0\xa0%" in page.inner_text("#corrected")
+    page.fill("#budget", "3")
+    assert "3 of 3 concepts intervened on: labels right in 100.0\xa0%" in page.inner_text("#corrected")
     go(page, bundled, "#/compare/pixels/test?run=poor&run=good")
     assert int(page.inner_text("#only-poor-good")) == len(
         matching_rows(state, "pixels", "test", Query(runs=("poor", "good"), outcome="only_first"))
@@ -161,11 +161,15 @@ def test_the_theme_is_kept_and_keys_are_told(page, address):
 def test_a_slider_corrects_concepts(page, address):
     go(page, address, "#/run/pixels/poor")
     page.click("#try-interventions button")
-    page.wait_for_selector("#told")
+    page.wait_for_selector("#budget")
     before = page.inner_text("#corrected")
-    page.fill("#told", "3")
+    page.fill("#budget", "3")
     after = page.inner_text("#corrected")
-    assert "0 of 3 concepts told" in before and "3 of 3 concepts told" in after and "concepts in 100.0\xa0%" in after
+    assert (
+        "0 of 3 concepts intervened on" in before
+        and "3 of 3 concepts intervened on" in after
+        and "concepts in 100.0\xa0%" in after
+    )
 
 
 def test_pairs_and_maps_are_deep_links(page, address):

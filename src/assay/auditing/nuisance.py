@@ -18,6 +18,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, CheckResult, first_few
+from assay.auditing.complete import completeness_of, equal_examples
 from assay.auditing.pictures import invisible_concepts
 from assay.auditing.regions import leaking_regions
 from assay.distribution import import_extra
@@ -36,6 +37,8 @@ ERRORS = 4.0
 MOST_ROWS = 4000
 FEWEST_ROWS = 100
 FOLDS = 5
+LEAST_EQUAL = 0.2
+"""The share of examples that must share all concepts with another one for ceilings to be estimated."""
 FARTHEST = 4.0
 """How many standard deviations from the middle a measured nuisance can count as."""
 
@@ -164,9 +167,10 @@ def _probe(data: AuditedDataset) -> CheckResult:
     learn, ask = _learn_and_ask(data)
     if learn is None or ask is None:
         return CheckResult("nuisances", NOT_CHECKED, f"no training and other split of {FEWEST_ROWS} examples or more")
-    drawn, seen = sampled_leaks(data, learn, ask), picture_leaks(data, learn, ask)
+    drawn, found = sampled_leaks(data, learn, ask), picture_leaks(data, learn, ask)
+    seen, content = _by_completeness(found, data)
     leaks, whole = drawn + seen, [leak for leak in seen if not leak.local]
-    if not leaks:
+    if not leaks and not content:
         return CheckResult("nuisances", NOT_CHECKED, "no label takes two values where it is learned and asked for")
     best = {label: max(t.accuracy for t in leaks if t.label == label) for label in {t.label: None for t in leaks}}
     numbers = {"balanced_accuracy": best}
@@ -174,12 +178,23 @@ def _probe(data: AuditedDataset) -> CheckResult:
     tested = _one_each([t for t in seen if t.local and t.accuracy > t.chance + MARGIN])  # more than luck: it was tested
     if by_chance or tested:
         return CheckResult("nuisances", "fail", first_few([leak.text for leak in by_chance + tested]), numbers)
+    if content:
+        text = "; the concepts do not determine it, so that pixels may show content that no concept names"
+        return CheckResult("nuisances", NOT_CHECKED, f"{first_few([leak.text for leak in content], 1)}{text}", numbers)
     faint = [leak.text for leak in whole if leak.above(MARGIN)]
     if faint:
         return CheckResult("nuisances", "note", f"{first_few(faint, 1)}; the concepts may bring that along", numbers)
     highest = max(best, key=lambda label: best[label])
     text = f"nuisances predict no label (at most {best[highest]:.2f} balanced accuracy, {highest!r})"
     return CheckResult("nuisances", "pass", text, numbers)
+
+
+def _by_completeness(leaks: Sequence[Leak], data: AuditedDataset) -> tuple[list[Leak], list[Leak]]:
+    """Return leaks in pixels, and those of labels that concepts do not determine: these must show somewhere."""
+    names = list(data.labels)
+    open_labels = {names[place] for place in completeness_of(data).incomplete}
+    kept = [leak for leak in leaks if leak.label not in open_labels]
+    return kept, [leak for leak in _one_each([x for x in leaks if x.label in open_labels]) if leak.above(MARGIN)]
 
 
 def _one_each(leaks: list[Leak]) -> list[Leak]:
@@ -204,6 +219,10 @@ def ceilings(data: AuditedDataset) -> CheckResult:
         return CheckResult("ceilings", NOT_CHECKED, "no held-out split")
     codes = np.concatenate([part.concepts for part in data.held_out])
     labels = np.concatenate([part.labels for part in data.held_out])
+    equal = equal_examples(codes)
+    if data.knowledge is None and equal < LEAST_EQUAL * len(codes):
+        text = f"no rule is given, and only {equal:,} of {len(codes):,} examples share all concepts with another one"
+        return CheckResult("ceilings", NOT_CHECKED, text)
     hidden = invisible_concepts(data)
     visible = [place for place, name in enumerate(data.space.names) if name not in (hidden or [])]
     all_told = float(np.fmax(reachable(codes, labels), _by_rule(data, codes, labels)))

@@ -29,7 +29,8 @@ def audit(
 ) -> None:
     """Check that a dataset is what it claims to be.
 
-    Checks labels, balance, splits, sources, duplicates, visibility, nuisances and ceilings; exits with 1 if one fails.
+    Checks labels, whether concepts determine them, balance, splits, sources, duplicates, visibility, nuisances and
+    ceilings. Exits with 1 if one fails; what cannot be checked is listed as such, and is no failure.
     """
     from assay.auditing.audit import CHECKS, write_audit
     from assay.auditing.audit import audit as examine

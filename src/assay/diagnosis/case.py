@@ -90,8 +90,8 @@ class Case:
 
     @cached_property
     def wrong_labels(self) -> int:
-        """How many labels are wrong on the splits that are compared."""
-        return sum(int(view.wrong.sum()) for view in self.compared.values())
+        """How many labels are wrong on the splits that are compared, where the used concepts are known."""
+        return sum(int(view.wrong[view.known].sum()) for view in self.compared.values())
 
     def drawn_again(self, rng: np.random.Generator) -> "Case":
         """Return the case with worlds drawn again, with replacement; what belongs to single examples is taken over."""

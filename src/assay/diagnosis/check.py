@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.thresholds import Settings
-from assay.diagnosis.wording import percent, share_of
+from assay.diagnosis.wording import join_words, percent, share_of
 from assay.registry import Registry
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ Tone = Literal["good", "bad", "weak", "unknown"]
 Number = int | float | str
 """What a template takes: a count, a share, or words."""
 FINDINGS = Registry("finding", "assay.diagnosis.checks", "assay.findings", "assay.diagnosis.check:Check")
+ONE = re.compile(r"(?<![\d,.])1 (example|label|concept|world)s\b")
 PLACE = re.compile(r"\{(\w+)(?:/(\w+)|(%))?\}")
 
 
@@ -61,7 +62,7 @@ def render(template: str, numbers: Mapping[str, Number]) -> str:
             return percent(float(value))
         return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
 
-    return PLACE.sub(filled, template)
+    return ONE.sub(r"1 \1", PLACE.sub(filled, template))
 
 
 def places_of(template: str) -> frozenset[str]:
@@ -159,16 +160,17 @@ class Check(ABC):
         """Return what holds of a case, at most one for each claim and split."""
 
     def finding(self, found: Sequence[Found]) -> Finding:
-        """Return what was found as one finding: the first split in words, and the names of others that show it."""
+        """Return what was found as one finding: the first in words, and the names of splits with the same claim."""
         first = found[0]
         claim = self.claims[first.claim]
-        others = list(dict.fromkeys(f.split for f in found[1:] if f.split != first.split))
-        also = f" The same holds on {', '.join(others)}." if others else ""
+        others = list(dict.fromkeys(f.split for f in found[1:] if f.claim == first.claim and f.split != first.split))
+        text = render(claim.text, first.numbers)
+        also = f" (also on {join_words(others)})" if others else ""
         numbers = {name: value for name, value in first.numbers.items() if not isinstance(value, str)}
         return Finding(
             self.name,
             first.split,
-            render(claim.text, first.numbers) + also,
+            f"{text.removesuffix('.')}{also}." if also else text,
             first.concepts,
             first.labels,
             numbers,
@@ -176,8 +178,15 @@ class Check(ABC):
             first.claim,
             render(claim.meaning, first.numbers),
             render(claim.next, first.numbers),
-            tuple(dict.fromkeys(text for f in found for text in f.details)),
+            tuple(dict.fromkeys(text for f in found for text in self._details(f, first))),
         )
+
+    def _details(self, found: Found, first: Found) -> list[str]:
+        """Return the further sentences of what was found, with the split where it is not the first."""
+        if found is first:
+            return list(found.details)
+        own = [] if found.claim == first.claim else [render(self.claims[found.claim].text, found.numbers)]
+        return [*own, *(f"On {found.split}: {text}" for text in found.details)]
 
 
 def register(check: type[Check]) -> type[Check]:

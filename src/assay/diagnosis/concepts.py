@@ -138,38 +138,34 @@ def named_concepts(knowledge: Knowledge) -> frozenset[int]:
 
 
 def _idle(knowledge: Knowledge, used: frozenset[int]) -> frozenset[int]:
-    """Return concepts that the formulas use and that decide no label of a possible world."""
+    """Return concepts that the formulas use, that no constraint ties, and that decide no label of a possible world."""
+    space = knowledge.space
+    tied = {space.place(name) for name in names_in(ground_formula(knowledge.possible, space))}
     formulas = [*(label.formula for label in knowledge.labels), knowledge.possible]
     try:
-        diagram = compile_diagram(formulas, knowledge.space, budget=DIAGRAM)
+        diagram = compile_diagram(formulas, space, budget=DIAGRAM)
     except AssayError:
         return frozenset()
-    idle = frozenset(place for place in used if _differ(diagram, frozenset([place])) is False)
-    return idle if idle and _differ(diagram, idle) is False else frozenset()
+    return frozenset(place for place in used - tied if not _decides(diagram, place))
 
 
-def _differ(diagram: Diagram, free: frozenset[int]) -> bool | None:
-    """Return whether two possible worlds that differ in these concepts alone have different labels; None if too many.
+def _decides(diagram: Diagram, free: int) -> bool:
+    """Return whether two possible worlds that differ in a concept alone have different labels, or too many to tell.
 
-    Pairs of nodes are followed down the diagram, with equal values but for the free concepts.
+    Pairs of nodes are followed down the diagram, with equal values but for that concept.
     """
     pairs = np.zeros((1, 2), dtype=np.int64)
     for place, layer in zip(diagram.order, diagram.layers, strict=True):
+        size, width = layer.shape[1], int(layer.max()) + 1
         first, second = layer[pairs[:, 0]], layer[pairs[:, 1]]
-        if place in free:
-            size = layer.shape[1]
+        if place == free:
             first, second = np.repeat(first, size, axis=1), np.tile(second, (1, size))
-        width = int(layer.max()) + 1
         together = np.unique(first.ravel() * width + second.ravel())
         if len(together) > MOST_PAIRS:
-            return None
-        pairs = np.stack([together // width, together % width], axis=1)
-    for one, other in pairs.tolist():
-        *labels, possible = diagram.outcomes[one]
-        *others, also = diagram.outcomes[other]
-        if possible and also and labels != others:
             return True
-    return False
+        pairs = np.stack([together // width, together % width], axis=1)
+    ends = [(diagram.outcomes[one], diagram.outcomes[other]) for one, other in pairs.tolist()]
+    return any(one[-1] and other[-1] and one[:-1] != other[:-1] for one, other in ends)
 
 
 def judge_concepts(

@@ -9,15 +9,14 @@ wrong labels on the last fifth, in turn: what has more groups does not look bett
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import ConceptSpace
-from assay.diagnosis.trees import Node, grow, rows_at
+from assay.diagnosis.trees import grow, rows_at
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import percent
-from assay.metrics.interval import wilson
 from assay.seeds import rng_for
 from assay.worlds.split import HARD
 
@@ -31,22 +30,25 @@ INSIDE = 1 / 3
 """The share of wrong labels from which on a leaf is a region of errors; it must be twice the share of all, too."""
 SURE = 0.005
 """No chance is taken to be nearer to 0 or 1 than this."""
+MOST_REGIONS = 2
 SMALLEST = 0.01
 """The share of the examples that a leaf has at least."""
 
 
 @dataclass(frozen=True)
 class Region:
-    """A region of the concepts in words, with how many labels are wrong in it, on examples not used to find it."""
+    """A region of the concepts in words, with the answers to questions that lead to it, and how many are wrong there."""
 
     where: str
+    path: tuple[tuple["Question", bool], ...]
     wrong: int
-    examples: int
 
-    @property
-    def text(self) -> str:
-        """The region in words."""
-        return f"{self.where} ({percent(self.wrong / self.examples)} wrong of {self.examples:,})"
+    def holds(self, codes: Codes) -> Array:
+        """Return which worlds lie in it."""
+        inside = np.ones(len(codes), dtype=bool)
+        for question, answer in self.path:
+            inside &= question.holds(codes) == answer
+        return inside
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,10 @@ class Explanations:
     inside: Array
     """Whether an example lies in a region of errors that was found without its world."""
     leaf: Array
+    named: Array
+    """Whether an example lies in one of the regions that are named."""
     regions: tuple[Region, ...]
+    """The regions of errors of a tree over all examples, those with most wrong labels, in words."""
 
     @property
     def told(self) -> bool:
@@ -114,7 +119,7 @@ class Explanations:
         take = np.concatenate(places)
         per_row = {
             name: getattr(self, name)[take]
-            for name in ("right", "wrong", "worlds", "cells", "split", "nearby", "inside", "leaf")
+            for name in ("right", "wrong", "worlds", "cells", "split", "nearby", "inside", "leaf", "named")
         }
         nats = {name: values[take] for name, values in self.nats.items()}
         new = None if self.new is None else self.new[take]
@@ -160,8 +165,8 @@ def explain(
     groups = {"chance": np.zeros(len(wrong), dtype=np.int64), "boundary": basis["nearby"], "split": basis["split"]}
     if basis["new"] is not None:
         groups["new world"] = basis["new"].astype(np.int64)
-    nothing = {"nats": {}, "inside": np.zeros(len(wrong), bool), "leaf": np.zeros(len(wrong), int), "regions": ()}
-    found = nothing
+    none = np.zeros(len(wrong), dtype=bool)
+    found: dict[str, Any] = {"nats": {}, "inside": none, "leaf": none.astype(int), "named": none, "regions": ()}
     if len(wrong) >= 2 * fewest and wrong.sum() >= LEAST_WRONG:
         found = _fit(first, codes, wrong, _folds(basis["worlds"]), groups)
     return Explanations(tuple(parts), tuple(parts.values()), rows, **basis, **found)
@@ -176,13 +181,12 @@ def _folds(worlds: Array) -> Array:
     return np.asarray(folds[worlds] if by_world else folds)
 
 
-def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Mapping[str, Array]) -> dict[str, object]:
+def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Mapping[str, Array]) -> dict[str, Any]:
     questions = questions_of(first.evidence.knowledge.space, first.columns)
     answers = np.stack([question.holds(codes) for question in questions], axis=1)
     count = len(wrong)
     chances = {name: np.zeros(count) for name in (*groups, "region")}
     inside, leaves = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
-    sums: dict[tuple[tuple[int, bool], ...], list[int]] = {}
     for fold in range(FOLDS):
         held = folds == fold
         fitted = ~held
@@ -197,12 +201,20 @@ def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Map
             leaves[here] = number + 1000 * fold
             if leaf.rate >= max(INSIDE, 2 * wrong[fitted].mean()):
                 inside[here] = True
-                entry = sums.setdefault(tuple(sorted(path)), [0, 0])
-                entry[0], entry[1] = entry[0] + int(wrong[here].sum()), entry[1] + len(here)
     nats = {name: _likelihood(wrong, chance) for name, chance in chances.items()}
-    order = sorted(((hits, total, path) for path, (hits, total) in sums.items() if total), key=lambda x: -x[0])
-    regions = tuple(Region(describe(path, questions), hits, total) for hits, total, path in order if hits)
-    return {"nats": nats, "inside": inside, "leaf": leaves, "regions": regions}
+    regions = _named(answers, wrong, questions)
+    named = np.any([region.holds(codes) for region in regions], axis=0) if regions else np.zeros(count, dtype=bool)
+    return {"nats": nats, "inside": inside, "leaf": leaves, "named": named, "regions": regions}
+
+
+def _named(answers: Array, wrong: Array, questions: Sequence["Question"]) -> tuple[Region, ...]:
+    """Return the regions of errors of a tree over all examples, those with most wrong labels first."""
+    tree, found = grow(answers, wrong, max(5, int(SMALLEST * len(wrong)))), []
+    for path, leaf in tree.leaves():
+        if leaf.rate >= max(INSIDE, 2 * wrong.mean()):
+            steps = tuple((questions[number], answer) for number, answer in path)
+            found.append(Region(describe(steps), steps, int(wrong[rows_at(path, answers)].sum())))
+    return tuple(sorted(found, key=lambda region: -region.wrong)[:MOST_REGIONS])
 
 
 def _likelihood(wrong: Array, chance: Array) -> Array:
@@ -255,16 +267,6 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
     return questions
 
 
-def describe(path: Sequence[tuple[int, bool]], questions: Sequence[Question]) -> str:
+def describe(path: Sequence[tuple[Question, bool]]) -> str:
     """Return a path of a tree in words."""
-    parts = [questions[number].yes if answer else questions[number].no for number, answer in path]
-    return " and ".join(parts) or "everywhere"
-
-
-def surely_inside(found: Explanations) -> bool:
-    """Return whether surely a third of the examples in the regions of errors are wrong, held out."""
-    hits, total = int(found.wrong[found.inside].sum()), int(found.inside.sum())
-    return total > 0 and wilson(hits, total)[0] >= INSIDE
-
-
-__all__ = ["Explanations", "Node", "Question", "Region", "compared", "describe", "explain", "questions_of", "surely_inside"]
+    return " and ".join(question.yes if answer else question.no for question, answer in path) or "everywhere"

@@ -14,6 +14,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Finding, Found, Kind, known_checks
+from assay.diagnosis.checks.underfit import mixed
 from assay.diagnosis.thresholds import Concepts, Rivals
 from assay.metrics.interval import at_least
 
@@ -60,6 +61,8 @@ def judge(case: Case) -> Judgement:
         rest = {check.name: list(check.find(case)) for check in checks if check.fallback}
         good = {"sound", "no rule"} if kept else set()
         kept |= {kind: entries for kind, entries in rest.items() if entries and kind not in good}
+    if _no_single_cause(case, kept):
+        kept["underfit"] = [mixed(case)]
     ranked = _ranked(case, checks, kept)
     return Judgement(ranked, tuple(withdrawn))
 
@@ -89,11 +92,10 @@ def _ranked(case: Case, checks: Sequence[Check], kept: Mapping[Kind, list[Found]
     matters = _wrong_too_often(case)
     half = case.settings(Rivals).half * case.wrong_labels
 
-    def key(kind: Kind) -> tuple[bool, int]:
-        leads = not matters or counts[kind] >= half
-        return not leads, -by_kind[kind].severity
-
-    order = sorted(kept, key=key)
+    leads = {kind for kind in kept if not matters or counts[kind] >= half}
+    if not leads:
+        leads = {"opaque"} & set(kept)  # what is not predicted may be why
+    order = sorted(kept, key=lambda kind: (kind not in leads, -by_kind[kind].severity))
     for general in list(order):
         for exact in [kind for kind in order if general in by_kind[kind].refines]:
             if order.index(exact) > order.index(general) and _covers(cells[exact], cells[general], matters):
@@ -103,13 +105,22 @@ def _ranked(case: Case, checks: Sequence[Check], kept: Mapping[Kind, list[Found]
     return tuple(_unsettled(case, findings))
 
 
+def _no_single_cause(case: Case, kept: Mapping[Kind, list[Found]]) -> bool:
+    """Return whether labels are wrong too often, concepts are predicted, and no finding accounts for half of them."""
+    if "opaque" in kept or not case.ruled or not _wrong_too_often(case) or set(kept) <= BESIDE | {"too few"}:
+        return False
+    half = case.settings(Rivals).half * case.wrong_labels
+    return all(sum(int(m.sum()) for m in _cells(case, entries).values()) < half for entries in kept.values())
+
+
 def _cells(case: Case, entries: Sequence[Found]) -> dict[str, Array]:
     """Return the wrong labels that findings account for, on the splits that are compared."""
     cells: dict[str, Array] = {}
     for found in entries:
         for split, mask in found.rows.items():
             if split in case.compared:
-                own = mask & case.compared[split].wrong
+                view = case.compared[split]
+                own = view.in_rows(mask & view.wrong, view.known)
                 cells[split] = cells[split] | own if split in cells else own
     return cells
 

@@ -64,7 +64,13 @@ def share_of(right: int, examples: int) -> str:
     '90 % (79 to 96 %) of 50'
     """
     low, high = wilson(right, examples)
-    return f"{percent(right / max(1, examples))} ({100 * low:.0f} to {100 * high:.0f} %) of {examples:,}"
+    return f"{percent(right / max(1, examples))} ({_end(low)} to {_end(high)} %) of {examples:,}"
+
+
+def _end(share: float) -> str:
+    """Return an end of an interval in per cent; one decimal where it is near to 0 or 100 and not there."""
+    whole = share in (0.0, 1.0) or 0.01 <= share <= 0.99
+    return f"{100 * share:.0f}" if whole else f"{min(max(100 * share, 0.1), 99.9):.1f}"
 
 
 def describe_concepts(states: Sequence[ConceptState], evidence: Evidence) -> list[str]:
@@ -198,13 +204,13 @@ def _describe_elsewhere(state: ConceptState) -> str:
 def describe_gaps(split: str, known: Array) -> str:
     """Return how much of the truth of a split is not known, in words; nothing where all is.
 
-    >>> describe_gaps("test", np.array([[True, False], [True, True]]))[:52]
-    'On test, 25 % of the true concepts are not known and'
+    >>> describe_gaps("test", np.array([[True, False], [True, True]]))[:57]
+    'On test, 25 % of the true concepts that the rule uses are'
     """
     if known.all():
         return ""
     whole, share = int(np.asarray(known.all(axis=1)).sum()), 100 * float((~known).mean())
     return (
-        f"On {split}, {share:.0f} % of the true concepts are not known and not judged; what needs every concept of an "
-        f"example is judged on the {whole:,} of {len(known):,} examples that have them all."
+        f"On {split}, {share:.0f} % of the true concepts that the rule uses are not known and not judged; what needs all of "
+        f"them is judged on the {whole:,} of {len(known):,} examples that have them all."
     )

@@ -312,7 +312,7 @@ def fails_on_ood(home: Habitat, rng: Random) -> Planted | None:
     evidence = everywhere(home, lambda worlds: worlds)
     order = rng.permutation(len(home.splits["ood"]))
     evidence["ood"] = answers(home, "ood", home.splits["ood"][order])
-    return Planted(evidence, (one_of("memorised", "noisy"),), NOISE - {"memorised", "unidentified"})
+    return Planted(evidence, (one_of("memorised", "noisy", "shifted"),), NOISE - {"memorised", "unidentified", "shifted"})
 
 
 @specimen("black box")

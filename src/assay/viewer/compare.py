@@ -28,8 +28,8 @@ def compare_runs(state: State, key: str, split: str, runs: Sequence[str]) -> dic
         "runs": list(runs),
         "rows": len(rows),
         "right": right.sum(axis=1).tolist(),
-        "misread": [int(answers.misread[rows].sum()) for answers in every],
-        "hidden": [int((answers.misread & answers.right)[rows].sum()) for answers in every],
+        "misread": [_count(answers, answers.misread, rows) for answers in every],
+        "hidden": [_count(answers, answers.misread & answers.right, rows) for answers in every],
         "only": (right[:, None] & ~right[None]).sum(axis=2).tolist(),
         **{name: int(outcome_mask(every, name).sum()) for name in ("differ", "all_right", "all_wrong")},
         "labels": [
@@ -40,6 +40,11 @@ def compare_runs(state: State, key: str, split: str, runs: Sequence[str]) -> dic
             {"name": name, "right": _shares(every, rows, "concepts", i)} for i, name in enumerate(knowledge.space.names)
         ],
     }
+
+
+def _count(run: Answers, chosen: Array, rows: Array) -> int | None:
+    """Return how many rows are chosen by their concepts; None of a run that predicts no concept."""
+    return int(chosen[rows].sum()) if (run.concepts[rows] >= 0).any() else None
 
 
 def _shares(runs: Sequence[Answers], rows: Array, what: str, place: int) -> list[float | None]:

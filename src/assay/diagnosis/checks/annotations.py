@@ -128,9 +128,10 @@ class AnnotationsCheck(Check):
         yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
 
     def _labels(self, case: Case, view: SplitView) -> Iterator[Found]:
-        least, total, wrong = case.settings(Annotations).rows, view.wrong.size, int(view.wrong.sum())
-        count = int(view.by_table.sum())
-        if wrong and at_least(count, total, least) <= view.level and 2 * count >= wrong:
-            names = tuple(s.label for s, own in zip(view.labels, view.by_table.T, strict=True) if own.any())
+        least, wrong, count = case.settings(Annotations).rows, int(view.wrong.sum()), int(view.by_table.sum())
+        total, each = view.wrong.size, view.level / len(view.labels)
+        often = [at_least(int(own.sum()), len(view), least) <= each for own in view.by_table.T]
+        if any(often) and 2 * count >= wrong:
+            names = tuple(s.label for s, own in zip(view.labels, often, strict=True) if own)
             numbers = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
             yield Found("labels", view.name, numbers, labels=names, rows={view.name: view.by_table})

@@ -69,8 +69,8 @@ class BoundaryCheck(Check):
     claims: ClassVar = {
         "near": Claim(
             "Labels are right far from the boundary of the rule and wrong near it.",
-            "On {split}, {label} is right in {near_right/near} examples that one change of a concept brings across "
-            "the boundary, and in {far_right/far} far from it{worst}.",
+            "On {split}, {label} is right in {near_right/near} examples {where} one change of a concept alters it, and in "
+            "{far_right/far} {where} no such change does{worst}.",
             "Train with more examples near the boundary: `assay make` draws a split `hard` of them.",
         ),
         "follows": Claim(
@@ -109,6 +109,7 @@ class BoundaryCheck(Check):
             numbers = {
                 "split": view.name, "label": label.name, "near_right": hits, "near": total,
                 "far_right": int(right[far].sum()), "far": int(far.sum()),
+                "where": "that keep no variant of the rule and where" if side.variants else "where",
                 "worst": f"; clearly wrong: {join_first(worst, MOST_TYPES)}" if worst else "",
             }  # fmt: skip
             found.append((place, label.name, numbers, near))

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from assay.arrays import Array
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
-from assay.diagnosis.within import Difference, difference_within
+from assay.diagnosis.within import difference_within
 from assay.metrics.interval import wilson
 
 MORE_WORLDS = "Train on more different worlds; more pictures of the same ones do not help: `assay make` with more examples."
@@ -51,21 +52,20 @@ class MemorisedCheck(Check):
         "cells": Claim(
             "The model is right on worlds of the training set, and wrong on new ones with the same used concepts.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
-            "{worlds} other worlds; among examples with equal values of the concepts that the rule uses, {by%} more "
-            "are wrong on the new ones.",
+            "{worlds} other worlds; among examples with equal values of the concepts that the rule uses{split_too}, "
+            "{by%} more are wrong on the new ones.",
             "{next}",
         ),
         "regions": Claim(
             "The model is right on worlds of the training set, and wrong on new ones in the same region of the rule.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
-            "{worlds} other worlds; in equal regions of the rule, {by%} more are wrong on the new ones.",
+            "{worlds} other worlds; in equal regions of the rule{split_too}, {by%} more are wrong on the new ones.",
             "{next}",
         ),
         "worlds": Claim(
             "The model is right on worlds of the training set, and wrong on new ones.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
-            "{worlds} other worlds. No world of training has the used concepts of a new one, so that a missed region "
-            "would look the same.",
+            "{worlds} other worlds, whose used concepts no world of training has (a missed region would look the same).",
             "Train on some of the new worlds: only this tells memorised worlds from a missed region.",
         ),
     }
@@ -92,12 +92,17 @@ class MemorisedCheck(Check):
         seen_right = int(told.right[old].sum())
         if wilson(seen_right, int(old.sum()))[0] < case.settings(Verdict).kept:
             return None
-        claim, difference = _compared(case, told)
-        if difference is None or difference.by < settings.drop or difference.chance > case.level:
+        claim, cells, within_split = _cells_for(case, told)
+        if cells is None:
             return None
+        difference = difference_within(told.wrong, new, cells, told.worlds)
+        if difference.by < settings.drop or difference.chance > case.level:
+            return None
+        every = difference_within(~told.right, new, cells, told.worlds)  # as it is said: all wrong labels count
         numbers = {
             "seen": int(old.sum()), "seen_right": seen_right, "new": int(new.sum()),
-            "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": difference.by, "next": MORE_WORLDS,
+            "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": every.by,
+            "split_too": " and on one split" if within_split else "", "next": MORE_WORLDS,
         }  # fmt: skip
         return Found(claim, ", ".join(told.names), numbers, rows=told.cells_of(new & told.wrong))
 
@@ -110,22 +115,24 @@ def _reads_old_worlds(case: Case, drop: float) -> bool:
     return 0 < spoken and misread <= drop * spoken
 
 
-def _compared(case: Case, told: Explanations) -> tuple[str, Difference | None]:
-    """Return the claim that can be tested, and the difference: in equal cells, in equal regions, or over all."""
+def _cells_for(case: Case, told: Explanations) -> tuple[str, Array | None, bool]:
+    """Return the claim that can be tested and the cells to compare within: equal used concepts, regions, or none.
+
+    Splits differ in more than their worlds; where most new worlds allow it, cells are of one split.
+    """
+    margin, fewest, half = (getattr(case.settings(Rivals), name) for name in ("margin", "fewest", "half"))
     new = np.zeros(0, dtype=bool) if told.new is None else told.new
-    margin, fewest = case.settings(Rivals).margin, case.settings(Rivals).fewest
     regions = told.leaf * (int(told.nearby.max()) + 1) + told.nearby
     parts = int(told.split.max()) + 1
     for claim, cells in (("cells", told.cells), ("regions", regions)):
-        found = difference_within(told.wrong, new, cells * parts + told.split, told.worlds)  # pictures of splits differ
-        if found.rows < fewest or found.share < case.settings(Rivals).half:
-            found = difference_within(told.wrong, new, cells, told.worlds)
-        if found.rows < fewest:
-            continue
-        if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
-            return claim, None
-        return claim, found
+        for chosen, within_split in ((cells * parts + told.split, parts > 1), (cells, False)):
+            found = difference_within(told.wrong, new, chosen, told.worlds)
+            if found.rows < fewest or (within_split and found.share < half):
+                continue
+            if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
+                return claim, None, within_split
+            return claim, chosen, within_split
     best = max(told.fit["chance"], told.fit["boundary"])
     if told.fit["new world"] < best + margin or told.fit["new world"] < told.fit["region"] - margin:
-        return "worlds", None
-    return "worlds", difference_within(told.wrong, new, np.zeros(len(told.wrong)), told.worlds)
+        return "worlds", None, False
+    return "worlds", np.zeros(len(told.wrong), dtype=np.int64), False

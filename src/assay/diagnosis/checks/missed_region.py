@@ -4,14 +4,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
-from assay.diagnosis.explanations import INSIDE, surely_inside
+from assay.diagnosis.check import Check, Claim, Found, Rival, overlap, register
+from assay.diagnosis.explanations import INSIDE, Explanations
 from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
 from assay.diagnosis.wording import join_words
 from assay.metrics.interval import wilson
-
-MOST_REGIONS = 2
 
 
 @dataclass(frozen=True)
@@ -30,21 +31,21 @@ class RegionOfErrors:
 
     case: Case
     where: str
-    inside: int
-    size: int
-    right: int
-    outside: int
     trained: int | None
-    """How many of its examples show worlds of training."""
+    """How many different worlds of training lie in it."""
     spoken: bool
     """Whether concepts are predicted for most of its wrong labels."""
 
     def found(self, claim: str) -> Found:
         """Return what was found, for a check."""
-        known = {} if self.trained is None else {"trained": self.trained}
-        counts = {"inside": self.inside, "size": self.size, "right": self.right, "outside": self.outside}
         told = self.case.explanations
-        rows = told.cells_of(told.inside & told.wrong)
+        named, held = told.named, told.inside
+        counts = {
+            "inside": int((~told.right[named]).sum()), "size": int(named.sum()), "right": int(told.right[~named].sum()),
+            "outside": int((~named).sum()), "held": float(told.wrong[held].mean()),
+        }  # fmt: skip
+        known = {} if self.trained is None else {"trained": self.trained}
+        rows = told.cells_of(named & told.wrong)
         labels = tuple(
             label.label
             for place, label in enumerate(told.views[0].labels)
@@ -59,29 +60,36 @@ def region_of(case: Case) -> RegionOfErrors | None:
     told, settings = case.explanations, case.settings(MissedRegion)
     if not told.told or not told.beats("region", ["chance", "boundary", "split"], case.settings(Rivals).margin):
         return None
-    inside, wrong = told.inside, told.wrong
-    count, hits = int(inside.sum()), int(wrong[inside].sum())
-    if count < settings.examples or wilson(hits, count)[0] < settings.inside or hits < settings.holds * wrong.sum():
+    held = int(told.inside.sum()), int(told.wrong[told.inside].sum())
+    if held[0] < settings.examples or wilson(held[1], held[0])[0] < settings.inside:
         return None
-    right, outside = int(told.right[~inside].sum()), int((~inside).sum())
-    if not told.regions or wilson(right, outside)[0] < case.settings(Verdict).kept:
+    named, total = told.named, int(told.wrong.sum())
+    if min(held[1], int(told.wrong[named].sum())) < settings.holds * total:
         return None
-    where = join_words([region.where for region in told.regions[:MOST_REGIONS]], "or where")
-    trained = None if told.new is None else int((inside & ~told.new).sum())
-    spoken = sum(int((mask & view.causes["rule"]).sum()) for mask, view in _open(case)) * 2 > sum(
-        int(mask.sum()) for mask, _ in _open(case)
-    )
-    return RegionOfErrors(case, where, hits, count, right, outside, trained, spoken)
+    right, outside = int(told.right[~named].sum()), int((~named).sum())
+    if wilson(right, outside)[0] < case.settings(Verdict).kept:
+        return None
+    where = join_words([region.where for region in told.regions], "or where")
+    cells = told.cells_of(named & told.wrong)
+    views = zip(told.names, told.views, strict=True)
+    spoken = sum(int((cells[name] & view.causes["rule"]).sum()) for name, view in views)
+    return RegionOfErrors(case, where, _trained(case, told), 2 * spoken > sum(int(mask.sum()) for mask in cells.values()))
 
 
-def _open(case: Case) -> list[tuple[object, object]]:
-    told = case.explanations
-    cells = told.cells_of(told.inside & told.wrong)
-    return [(cells[name], view) for name, view in zip(told.names, told.views, strict=True)]
+def _trained(case: Case, told: Explanations) -> int | None:
+    """Return how many different worlds of training lie in the named regions; None where training is not known."""
+    if case.training is None or not len(case.training):
+        return None
+    worlds = case.training[distinct_rows(case.training).first]
+    return int(np.any([region.holds(worlds) for region in told.regions], axis=0).sum())
 
 
 def _by_wrong_rule(case: Case, mine: Found, theirs: Found) -> bool:
     return True  # a wrong rule is a missed region whose concepts are right
+
+
+def _by_incomplete(case: Case, mine: Found, theirs: Found) -> bool:
+    return overlap(mine, theirs) >= case.settings(Rivals).half
 
 
 @register
@@ -98,25 +106,27 @@ class MissedRegionCheck(Check):
     settings = MissedRegion
     refines = ("underfit", "opaque", "boundary")
     why = "wrong where {where}: {inside} of {size}"
-    rivals = (Rival("wrong rule", _by_wrong_rule, "the concepts are right there, so that the label head errs"),)
+    rivals = (
+        Rival("wrong rule", _by_wrong_rule, "the concepts are right there, so that the label head errs"),
+        Rival("incomplete", _by_incomplete, "the concepts do not determine the labels there"),
+    )
     claims: ClassVar = {
         "trained": Claim(
             "Labels are wrong in a region of the concepts, and right elsewhere, though training shows that region.",
-            "Labels are wrong where {where}: {inside/size} are wrong, on examples not used to find it; elsewhere "
-            "{right/outside} of the examples are right. Training shows the worlds of {trained} of these {size} "
-            "examples.",
-            "Look at the training labels where {where}: `assay view DATA`; train again with more or with corrected ones.",
+            "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows "
+            "{trained} worlds there), while elsewhere {right/outside} are right.",
+            "Look at the training labels where {where}: `assay view DATA`; then train with more, or with corrected ones.",
         ),
         "untrained": Claim(
             "Labels are wrong in a region of the concepts that training does not show, and right elsewhere.",
-            "Labels are wrong where {where}: {inside/size} are wrong, on examples not used to find it; elsewhere "
-            "{right/outside} of the examples are right. Training shows none of the region's worlds.",
+            "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows no "
+            "world there), while elsewhere {right/outside} are right.",
             "Add training examples where {where}; only these tell a missed region from memorised worlds.",
         ),
         "unknown": Claim(
             "Labels are wrong in a region of the concepts, and right elsewhere.",
-            "Labels are wrong where {where}: {inside/size} are wrong, on examples not used to find it; elsewhere "
-            "{right/outside} of the examples are right.",
+            "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it), while elsewhere "
+            "{right/outside} are right.",
             "Look at the training examples where {where}: `assay view DATA`.",
         ),
     }
@@ -128,5 +138,3 @@ class MissedRegionCheck(Check):
             return
         yield region.found("unknown" if region.trained is None else "trained" if region.trained else "untrained")
 
-
-__all__ = ["MissedRegion", "MissedRegionCheck", "RegionOfErrors", "region_of", "surely_inside"]

@@ -16,7 +16,7 @@ from assay.metrics.interval import at_least
 
 def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
     view = case.usual[mine.split]
-    return whose_error(case, view) == "annotations" and not view.in_state(SYSTEMATIC)
+    return whose_error(case, view) == "annotations"
 
 
 def _by_shortcut(case: Case, mine: Found, theirs: Found) -> bool:
@@ -46,9 +46,9 @@ class NoisyCheck(Check):
             "{next}",
         ),
         "together": Claim(
-            "Each concept is misread seldom, but together they make labels wrong too often.",
+            "Concepts are misread seldom one by one, but together they make labels wrong too often.",
             "On {split}, some concept that the rule uses is misread in {misread/examples} examples, and {wrong} labels "
-            "are wrong because of that, though no concept by itself is clearly wrong too often.",
+            "are wrong because of that.",
             "{next}",
         ),
         "any": Claim(
@@ -68,6 +68,9 @@ class NoisyCheck(Check):
             if whose_error(case, view) == "undecided" and not view.in_state(SYSTEMATIC):
                 continue
             names = tuple(state.concept for state in wrong)
+            explained = view.causes["perception"]
+            if case.ruled and 2 * int(view.in_rows(explained, view.misread_of(names)).sum()) < int(explained.sum()):
+                yield from _together(case, view)
             sentences = describe_concepts(wrong, view.evidence)
             numbers = {"split": view.name, "first": sentences[0], "count": len(wrong), "next": advice(case, names)}
             cells = view.by_concepts | view.causes["both"] if case.ruled else view.wrong

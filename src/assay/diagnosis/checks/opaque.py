@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
 
 
@@ -46,4 +47,17 @@ class OpaqueCheck(Check):
             used, names = len(view.columns), join_first([*whole, *parts])
             counts = {"right": int(view.right.sum()), "examples": len(view)}
             numbers = {"split": view.name, "used": used, "silent": len(silent), "concepts": names, **counts}
-            yield Found("all" if len(whole) == used else "some", view.name, numbers, tuple(c.concept for c in silent))
+            details = tuple(missed_values(view))
+            claim = "all" if len(whole) == used else "some"
+            yield Found(claim, view.name, numbers, tuple(c.concept for c in silent), details=details)
+
+
+def missed_values(view: SplitView) -> Iterator[str]:
+    """Yield the label values that are clearly missed, in words."""
+    for place, label in enumerate(view.labels):
+        values = view.evidence.knowledge.labels[place].values
+        for code, value in enumerate(values):
+            own = view.truth[:, place] == code
+            if str(value) in label.missed and own.any():
+                wrong = int(view.wrong[own, place].sum())
+                yield f"On {view.name}, {label.label} is wrong in {wrong:,} of the {int(own.sum()):,} examples where it is {value}."

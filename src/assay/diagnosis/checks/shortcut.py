@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Rival, register
 from assay.diagnosis.checks.annotations import disagreement, whose_error
 from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
 from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
@@ -24,6 +24,10 @@ class Shortcut(Settings):
     excess: float = threshold(0.1, "share of labels kept beyond random errors of the same rate", "review 1.9: stripe, 0.89 of 0.87")
 
 
+def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
+    return whose_error(case, case.usual[mine.split]) == "annotations"
+
+
 @register
 class ShortcutCheck(Check):
     """A reasoning shortcut."""
@@ -37,6 +41,7 @@ class ShortcutCheck(Check):
     statistic = "share of misread examples whose labels the rule keeps, against random errors of the same rate; binomial"
     settings = Shortcut
     needs_rule = True
+    rivals = (Rival("annotations", _by_annotations, "wrong annotations explain the disagreement of model and table"),)
     why = "labels kept in {kept} of {misread} misread examples"
     claims: ClassVar = {
         "kept": Claim(
@@ -50,9 +55,8 @@ class ShortcutCheck(Check):
         "training": Claim(
             "A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot "
             "reveal it.",
-            "On {split}, {concepts} {are} systematically misread in {misread/examples} examples. With this concept "
-            "mapping {agreement%} of the training worlds keep their labels; on {split}, of the misread examples, "
-            "{kept/misread} do.",
+            "On {split}, {concepts} {are} systematically misread in {misread/examples} examples; with this concept "
+            "mapping {agreement%} of the training worlds keep their labels, and {kept/misread} of the misread examples.",
             "{next}",
         ),
         "mixed": Claim(

@@ -23,12 +23,14 @@ class SpuriousCheck(Check):
     claims: ClassVar = {
         "labels": Claim(
             "A spurious shortcut: labels follow a nuisance that goes with them in training, not the concepts.",
-            "{text}",
+            "On {split}, {what} {nuisance}: right in {usual_right/usual_of} examples where it goes with the label as in "
+            "training, and in {unusual_right/unusual_of} where not.",
             "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
         ),
         "concepts": Claim(
             "A spurious shortcut: a concept follows a nuisance that goes with the label in training.",
-            "{text}",
+            "On {split}, {what} {nuisance}: right in {usual_right/usual_of} examples where it goes with the label as in "
+            "training, and in {unusual_right/unusual_of} where not.",
             "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
         ),
     }
@@ -44,9 +46,11 @@ class SpuriousCheck(Check):
         usual, unusual = rights.shares
         numbers = {
             "nuisances": ", ".join(row.name for row in relied), "pairs": first.pairs, "moved": first.moved,
-            "usual": usual, "unusual": unusual, "text": first.text,
+            "usual": usual, "unusual": unusual, "split": first.split,
+            "usual_right": rights.usual, "usual_of": rights.usual_of, "unusual_right": rights.unusual,
+            "unusual_of": rights.unusual_of, "nuisance": first.name,
             "what": "labels follow" if by_labels else f"{next(iter(first.concepts))} follows",
         }  # fmt: skip
         concepts = tuple(dict.fromkeys(name for row in relied for name in row.concepts))
-        details = tuple(row.text for row in relied[1:])
+        details = tuple(row.text for row in relied)
         yield Found("labels" if by_labels else "concepts", first.split, numbers, concepts, details=details)

@@ -32,7 +32,7 @@ def undecided_labels(case: Case) -> list[LabelState]:
         label
         for label in view.labels
         if label.standing != "right"
-        and (spoken or at_least(label.examples - label.right, label.examples, tolerated) > each)
+        and (spoken or (not label.missed and at_least(label.examples - label.right, label.examples, tolerated) > each))
     ]
 
 

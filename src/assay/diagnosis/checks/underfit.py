@@ -47,7 +47,7 @@ class UnderfitCheck(Check):
     refines = ("opaque",)
     why = "{named}"
     rivals = (
-        Rival("wrong rule", _names_all, "the concepts are right, and the label head is wrong about these labels"),
+        Rival("wrong rule", _accounts, "the concepts are right, and the label head is wrong about these labels"),
         Rival("incomplete", _names_all, "the concepts determine no more of these labels"),
         Rival("annotations", _accounts, "the annotations contradict the rule there"),
         Rival("noisy", _noise_explains, "misread concepts account for them"),
@@ -70,6 +70,11 @@ class UnderfitCheck(Check):
             "On {split}, {named}; {wrong} wrong labels are those that the rule makes most probable for the "
             "probabilities of the concepts, where the most probable concepts imply another.",
             "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
+        ),
+        "mixed": Claim(
+            "Labels are wrong too often, and no single cause accounts for half of them.",
+            "On {split}, {causes}",
+            "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
         ),
         "unexplained": Claim(
             "Labels are wrong too often, and nothing that was tested says why.",
@@ -105,3 +110,10 @@ class UnderfitCheck(Check):
                 "majority": join_first([percent(s.majority / s.examples) for s in states]), "wrong": int(cells.sum()),
             }  # fmt: skip
             yield Found(claim, view.name, numbers, labels=tuple(s.label for s in states), rows={view.name: cells})
+
+
+def mixed(case: Case) -> Found:
+    """Return that no single cause accounts for half of the wrong labels, with the causes of the worst split."""
+    view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
+    numbers = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
+    return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})

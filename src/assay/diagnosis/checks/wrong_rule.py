@@ -8,10 +8,10 @@ import numpy as np
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
-from assay.diagnosis.checks.missed_region import MissedRegion, region_of
+from assay.diagnosis.checks.missed_region import region_of
 from assay.diagnosis.thresholds import Concepts, Rivals, Settings, threshold
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_first, join_words
+from assay.diagnosis.wording import join_first
 from assay.metrics.interval import at_least
 
 
@@ -40,18 +40,20 @@ class WrongRuleCheck(Check):
     claims: ClassVar = {
         "labels": Claim(
             "Labels are wrong where every concept that the rule uses is right.",
-            "On {split}, in {examples} examples every concept that the rule uses is right, yet {named} there.",
+            "On {split}, in {examples} examples every concept that the rule uses is right and sure enough, and no "
+            "annotation contradicts it, yet {named} there.",
             "Give the model the rule as its label head, or let it learn one: `assay train cbm DATA --set head=rule`.",
         ),
         "value": Claim(
             "A label value is often missed where every concept that the rule uses is right.",
-            "On {split}, in {examples} examples every concept that the rule uses is right, yet {named} there.",
+            "On {split}, in {examples} examples every concept that the rule uses is right and sure enough, and no "
+            "annotation contradicts it, yet {named} there.",
             "Train with more examples of these values, or give the model the rule as its label head.",
         ),
         "region": Claim(
             "Labels are wrong in a region of the concepts, where every concept that the rule uses is right.",
-            "Labels are wrong where {where}, though the concepts are right there: {inside/size} are wrong, on "
-            "examples not used to find it; elsewhere {right/outside} of the examples are right.",
+            "Labels are wrong where {where}, though most concepts are right there: in {inside/size} ({held%} on worlds "
+            "not used to find it), while elsewhere {right/outside} are right.",
             "Look at training labels where {where}: they are wrong there, or there are none.",
         ),
     }
@@ -71,7 +73,7 @@ class WrongRuleCheck(Check):
             yield region.found("region")
 
     def _labels(self, case: Case, view: SplitView) -> Found | None:
-        rows = view.concepts_right & ~view.contradicts
+        rows = view.concepts_right & ~view.contradicts & ~view.unsure.any(axis=1)
         total = int(rows.sum())
         if total < case.settings(Rivals).fewest:
             return None
@@ -94,7 +96,7 @@ class WrongRuleCheck(Check):
             texts = [text for _, missed in values for text in missed]
         places = [place for place, _ in [*often, *values]]
         accounted = np.zeros_like(blamed)
-        accounted[:, places] = view.causes["rule"][:, places]
+        accounted[:, places] = blamed[:, places]
         numbers = {"split": view.name, "examples": total, "wrong": int(blamed.any(axis=1).sum()), "named": join_first(texts)}
         labels = tuple(view.labels[place].label for place in places)
         return Found("labels" if often else "value", view.name, numbers, labels=labels, rows={view.name: accounted})
@@ -111,5 +113,3 @@ def _missed(view: SplitView, place: int, blamed: np.ndarray, rows: np.ndarray, l
             texts.append(f"{label.name} is wrong in {count:,} of the {total:,} where it is {label.values[value]}")
     return texts
 
-
-__all__ = ["MissedRegion", "WrongRuleCheck", "join_words"]

@@ -57,7 +57,7 @@ function choice(data, split, able, chosen) {
 
 function overview({ data, split, runs, found }) {
   const samples = (run, outcome, number) =>
-    h("a", { href: to(["data", data.key, split], { run: run.key, outcome }) }, count(number));
+    number === null ? "–" : h("a", { href: to(["data", data.key, split], { run: run.key, outcome }) }, count(number));
   const rows = runs.map((run, place) => [
     h("a", { href: to(["run", data.key, run.key], { split }) }, run.title),
     pending("", async () => badge(await verdictOn(data.key, run.key))),

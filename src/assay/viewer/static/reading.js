@@ -16,13 +16,9 @@ const samples = ({ data, run, split }, query) => to(["data", data.key, split], {
 
 /** Return how many samples are right, wrong and misread, each leading to them. */
 export function summary(where) {
-  const { outcomes, answered, whole } = where.reading;
-  const texts = {
-    right: "labels right",
-    wrong: "labels wrong",
-    misread: "a concept wrong",
-    hidden: "labels right although a concept is wrong",
-  };
+  const { outcomes, answered, whole, groups } = where.reading;
+  const ofConcepts = { misread: "a concept wrong", hidden: "labels right although a concept is wrong" };
+  const texts = { right: "labels right", wrong: "labels wrong", ...(groups.length ? ofConcepts : {}) };
   const items = Object.entries(texts).map(([name, text]) =>
     h(
       "li",

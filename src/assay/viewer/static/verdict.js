@@ -88,7 +88,7 @@ function notes({ notes: texts, shortcuts, thresholds }) {
   const more = shortcuts && !texts.includes(shortcuts) ? [shortcuts] : [];
   const changed = thresholds.length ? [`Thresholds that were changed: ${thresholds.join("; ")}.`] : [];
   const items = [...texts, ...more, ...changed].map((text) => h("li", {}, prose(text)));
-  return items.length ? [h("h3", {}, "Notes"), h("ul", {}, items)] : null;
+  return items.length ? [h("h3", {}, "Notes"), h("ul", { class: "reasons" }, items)] : null;
 }
 
 /** Return where wrong labels come from, as far as predictions tell. */
