@@ -18,7 +18,7 @@ from benchmarks.claims.diagnosing import diagnosed
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import kept_cases, read_case
 
-BEGIN, END = "<!-- trained verdicts: begin -->", "<!-- trained verdicts: end -->"
+BEGIN, END = "<!-- trained: begin -->", "<!-- trained: end -->"
 ALONE = {"verdict.resamples": 0}
 SEEDS = 3
 """How often each blind case is drawn."""

@@ -127,9 +127,7 @@ class Model:
         """Return the diagnosis, by default without certainty; thresholds are given as `section__name`."""
         settings = {name.replace("__", ".").replace("_", " "): value for name, value in changed.items()}
         thresholds = read_thresholds({"verdict.resamples": resamples, **settings})
-        return diagnose(
-            self.splits, self.training, effects=self.effects, reliance=self.reliance, thresholds=thresholds
-        )
+        return diagnose(self.splits, self.training, effects=self.effects, reliance=self.reliance, thresholds=thresholds)
 
 
 def on_test(*parts: Any, training: Codes | None = None, **more: Any) -> Model:
@@ -471,10 +469,23 @@ def too_uncertain(rng: Random) -> Model:
     return on_test(knowledge, test, None, ~unsure & test.all(axis=1), sure=sure, training=test)
 
 
+@clear("underfit", "mixed")
+def three_causes(rng: Random) -> Model:
+    """A third of the wrong labels each because of misread concepts, of the label head, and of their annotation."""
+    training, test, labels = signs(1200, rng)
+    said = redrawn(test, 0.08, rng, [COLOUR, STRIPE, DOTS])
+    parts = rng.permutation(1200)
+    predicted = turned(FINE.labels_of(said), np.isin(np.arange(1200), parts[:95]))
+    table = turned(labels, np.isin(np.arange(1200), parts[100:195]))
+    return on_test(FINE, test, said, predicted, table, training=training)
+
+
 def with_pairs(follows: float, stays: float, rng: Random) -> Model:
     """Return a model that is right, but for what changes of single concepts do to its labels."""
     scores = {name: mean_score(name, some(200, share, rng)) for name, share in (("follows", follows), ("stays", stays))}
-    effects = Effects(**scores, noticed=mean_score("noticed", np.ones(200)), untouched=mean_score("untouched", np.ones(200)))
+    effects = Effects(
+        **scores, noticed=mean_score("noticed", np.ones(200)), untouched=mean_score("untouched", np.ones(200))
+    )
     return replace(right(rng), effects=Counterfactuals("pairs", 200, effects, {}))
 
 

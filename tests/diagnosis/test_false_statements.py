@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.data.recipe import recipe_from
 from assay.config import Settings
+from assay.data.recipe import recipe_from
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.identifiability import identifiability
 from assay.logic.knowledge import Knowledge
@@ -26,8 +26,8 @@ from tests.diagnosis.models import (
     Random,
     certain,
     clear_case,
-    evidence,
     every,
+    evidence,
     on_test,
     redrawn,
     rule,
@@ -192,7 +192,9 @@ def test_a_region_that_is_missed_on_known_worlds_too_is_no_memory(rng: Random) -
     found = on_test(ROBOTS, test, silent(test), wrong, training=all_worlds[~new]).diagnosed()
     assert found.verdict == "missed region" and "memorised" not in found.kinds
     first = found.findings[0]
-    assert {"a", "b", "not c"} <= set(str(first.why_numbers["where"]).split(" and ")) and first.numbers["inside"] == missed.sum()
+    assert {"a", "b", "not c"} <= set(str(first.why_numbers["where"]).split(" and ")) and first.numbers[
+        "inside"
+    ] == missed.sum()
 
 
 def test_memory_is_still_told() -> None:
@@ -246,19 +248,23 @@ def test_a_sum_has_no_far(rng: Random) -> None:
     knowledge = rule("a + b", ConceptSpace(tuple(Concept(name, tuple(range(5))) for name in "ab")))
     test = worlds(knowledge.space, 400, rng)
     labels = knowledge.labels_of(test)
-    found = on_test(knowledge, test, silent(test), turned(labels, some(400, 0.1, rng), size=9), training=test).diagnosed()
+    found = on_test(
+        knowledge, test, silent(test), turned(labels, some(400, 0.1, rng), size=9), training=test
+    ).diagnosed()
     assert "boundary" not in found.kinds
 
 
 # -- incomplete concepts -----------------------------------------------------------------------------------------------
 
 DIGITS = ConceptSpace((Concept("loops", (0, 1, 2)), Concept("curved", (False, True)), Concept("bar", (False, True))))
-LOOKS = np.array([[1, 1, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1], [2, 1, 0], [1, 1, 0]])
+LOOKS = np.array(
+    [[1, 1, 0], [0, 0, 0], [0, 1, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1], [1, 1, 0], [0, 0, 1], [2, 1, 0], [1, 1, 0]]
+)
 
 
 def read_digits(digits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the concepts of digits, and the first digit that has them."""
-    first = [int((LOOKS == look).all(axis=1).argmax()) for look in LOOKS]
+    first = [int((look == LOOKS).all(axis=1).argmax()) for look in LOOKS]
     return LOOKS[digits], np.array(first)[digits]
 
 

@@ -1,16 +1,32 @@
 """Laws of every registered check: its claims, its words, its thresholds, and a model of which each claim is true."""
 
 import re
-from collections.abc import Iterator
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import fields, replace
 
+import numpy as np
 import pytest
 
 from assay.diagnosis.check import FINDINGS, Claim, kinds_in_order, known_checks, meaning_of, places_of, render, tone_of
 from assay.diagnosis.thresholds import described, read_thresholds, sections
 from assay.errors import ConfigError
+from assay.seeds import rng_for
 from assay.testing import check_finding
-from tests.diagnosis.models import CLEAR, clear_case
+from tests.diagnosis.models import (
+    CLEAR,
+    FINE,
+    Model,
+    clear_case,
+    every,
+    evidence,
+    on_test,
+    redrawn,
+    rule,
+    signs,
+    silent,
+    some,
+    turned,
+)
 
 CHECKS = {check.name: check for check in known_checks()}
 CLAIMS = [(kind, claim) for kind, check in CHECKS.items() for claim in check.claims]
@@ -19,10 +35,6 @@ THRESHOLDS = {
     for section, kind in sections().items()
     for entry in fields(kind)
 }
-
-
-def words(parts: object) -> str:
-    return " ".join(parts) if isinstance(parts, tuple) else str(parts)
 
 
 @pytest.mark.parametrize("kind", sorted(FINDINGS))
@@ -74,7 +86,9 @@ def test_no_claim_is_left_without_a_check() -> None:
 
 def test_the_table_of_thresholds_names_each_with_its_reason() -> None:
     rows = described()
-    assert {name: value for name, value, _, _ in rows} == {name: default for name, (default, _, _) in THRESHOLDS.items()}
+    assert {name: value for name, value, _, _ in rows} == {
+        name: default for name, (default, _, _) in THRESHOLDS.items()
+    }
     assert all(about and chosen for _, _, about, chosen in rows)
 
 
@@ -102,24 +116,105 @@ def test_a_threshold_that_is_not_there_is_refused_with_the_nearest() -> None:
     assert read_thresholds({"memorised.drop": 0.2}).to_dict()["memorised"]["drop"] == 0.2
 
 
-def told(kind: str, claim: str, **changed: float) -> list[tuple[object, ...]]:
-    """Return what is told of a clear case: of each finding its kind, claim, sentence and the labels it accounts for."""
-    found = clear_case(kind, claim).diagnosed(**changed)
-    return [(f.kind, f.claim, f.text, f.wrong_labels, f.unsettled) for f in found.findings] + [found.notes]
+def told(model: Model, **changed: float) -> list[object]:
+    """Return what is told of a model: its findings with the labels that they account for, its concepts, its notes."""
+    found = model.diagnosed(**changed)
+    return [
+        [(f.kind, f.claim, f.text, f.wrong_labels, f.unsettled) for f in found.findings],
+        found.concepts,
+        found.notes,
+    ]
 
 
-def extremes(name: str) -> Iterator[dict[str, float]]:
-    """Yield a threshold at both ends of its range, as `Model.diagnosed` takes it."""
-    default, low, high = THRESHOLDS[name]
-    key = name.replace(".", "__").replace(" ", "_")
-    yield from ({key: type(default)(value)} for value in (low, high))
+def exchanged_bits() -> Model:
+    knowledge = rule("a and b")
+    return on_test(knowledge, every(knowledge.space, 30), every(knowledge.space, 30)[:, [1, 0, 2]])
+
+
+def labels_lost_by_noise() -> Model:
+    rng = rng_for(0, "labels lost")
+    training, test, _ = signs(500, rng)
+    return on_test(FINE, test, redrawn(test, 0.5, rng, range(5)), training=training)
+
+
+def half_of_the_worlds_are_shared() -> Model:
+    """Of the other split's worlds two thirds are shown by the first; a quarter of its labels is wrong."""
+    knowledge = clear_case("shifted", "splits").splits["test"].knowledge
+    other = every(knowledge.space, 10)
+    test = other[other.sum(axis=1) % 3 > 0]
+    wrong = turned(knowledge.labels_of(other), some(len(other), 0.25, rng_for(0, "shared")))
+    first = evidence(knowledge, test, silent(test), knowledge.labels_of(test))
+    return Model({"test": first, "ood": evidence(knowledge, other, silent(other), wrong, split="ood")})
+
+
+def a_region_and_a_few_elsewhere() -> Model:
+    model = clear_case("missed region")
+    test = model.splits["test"]
+    few = turned(test.predicted_labels, some(len(test), 0.02, rng_for(0, "few")))
+    return Model({"test": replace(test, predicted_labels=few)}, model.training)
+
+
+def below_the_ceiling() -> Model:
+    capped = clear_case("incomplete").splits["test"]
+    guessed = turned(capped.predicted_labels, some(len(capped), 0.6, rng_for(0, "below")))
+    return on_test(capped.knowledge, capped.concepts, None, guessed, capped.labels)
+
+
+def table_and_model_both_err() -> Model:
+    rng = rng_for(0, "both err")
+    training, test, labels = signs(800, rng)
+    table, said = redrawn(test, 0.08, rng, range(5)), redrawn(test, 0.12, rng, range(5))
+    return on_test(FINE, table, said, labels=labels, training=training)
+
+
+def a_rare_value_that_two_rows_contradict() -> Model:
+    """A bit is true in 40 of 300 and missed in 20; labels stay, but for two rows whose table contradicts itself."""
+    knowledge = rule("a or c")
+    test = np.zeros((300, 3), dtype=np.int64)
+    test[:, 0], test[:40, 2] = np.arange(300) % 2, 1
+    test[:18, 0], test[18:20, 0] = 1, 0
+    said = test.copy()
+    said[:20, 2] = 0
+    return on_test(knowledge, test, said, knowledge.labels_of(said), knowledge.labels_of(said))
+
+
+DECIDES: dict[str, Callable[[], Model]] = {
+    "annotations.mostly": a_rare_value_that_two_rows_contradict,
+    "annotations.rest": table_and_model_both_err,
+    "concepts.tolerated": lambda: clear_case("noisy"),
+    "concepts.right": lambda: clear_case("sound"),
+    "concepts.recall": lambda: clear_case("wrong rule", "value"),
+    "concepts.constant": lambda: clear_case("shortcut", "training"),
+    "concepts.learned": lambda: clear_case("noisy"),
+    "incomplete.below": below_the_ceiling,
+    "labels.right": lambda: clear_case("sound"),
+    "labels.mostly": lambda: clear_case("inconsistent"),
+    "maps.clearly": exchanged_bits,
+    "maps.mostly": lambda: clear_case("shortcut"),
+    "missed region.holds": a_region_and_a_few_elsewhere,
+    "rivals.margin": lambda: clear_case("missed region"),
+    "rivals.half": lambda: clear_case("inconsistent"),
+    "rivals.fewest": lambda: clear_case("wrong rule"),
+    "shifted.shared": half_of_the_worlds_are_shared,
+    "verdict.level": lambda: clear_case("annotations"),
+    "verdict.kept": lambda: clear_case("missed region"),
+    "verdict.pairs": lambda: clear_case("boundary", "follows"),
+    "verdict.calibration": lambda: clear_case("underfit", "uncertain"),
+    "wrong rule.share": labels_lost_by_noise,
+}
+"""By threshold a model of which it decides; the others decide of a clear case of their check."""
 
 
 @pytest.mark.parametrize("name", sorted(set(THRESHOLDS) - {"verdict.resamples"}))
 def test_a_threshold_at_its_extreme_changes_what_is_told(name: str) -> None:
-    """Of the check that it belongs to, or of any."""
     section = name.rpartition(".")[0]
-    order = sorted(CLAIMS, key=lambda entry: entry[0] != section)
-    assert any(
-        told(kind, claim, **changed) != told(kind, claim) for kind, claim in order for changed in extremes(name)
-    )
+    models = [DECIDES[name]()] if name in DECIDES else [clear_case(*key) for key in CLEAR if key[0] == section]
+    default, low, high = THRESHOLDS[name]
+    key = name.replace(".", "__").replace(" ", "_")
+    assert any(told(model, **{key: type(default)(value)}) != told(model) for model in models for value in (low, high))
+
+
+@pytest.mark.parametrize("resamples", [0, 7])
+def test_certainty_is_of_as_many_resamples_as_are_asked_for(resamples: int) -> None:
+    found = clear_case("noisy").diagnosed(resamples)
+    assert found.certainty.resamples == resamples and (f"of {resamples} resamples" in found.text) == (resamples > 0)

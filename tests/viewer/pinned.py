@@ -1,4 +1,4 @@
-"""Every answer of the viewer about canned runs but the verdicts, and the files of its bundle."""
+"""Every answer of the viewer about canned runs but verdicts and audits, and the files of its bundle."""
 
 import json
 import re
@@ -99,7 +99,7 @@ def served(folder: Path) -> dict[str, Any]:
     app = create_app(state, TOKEN)
     asked = ["/api/shelf.json"]
     for key, found in state.shelf.datasets.items():
-        asked += [f"/api/datasets/{key}.json", f"/api/datasets/{key}/audit.json"]
+        asked += [f"/api/datasets/{key}.json"]
         for split in [one["name"] for one in found.splits]:
             asked += [f"/api/datasets/{key}/{split}/distribution.json", f"/api/data/{key}/{split}.json"]
             asked += [f"/api/data/{key}/{split}.json?page=1", f"/api/data/{key}/{split}/3.json"]

@@ -50,8 +50,8 @@ def diagnose_predictions(
         raise DataError("there are no predictions to judge, but for counterfactual worlds; predict for 'test' too")
     evidence = {split: gather_from(dataset, found) for split, found in judged.items()}
     about = {**provenance(dataset), **next(iter(judged.values())).about}
-    effects, why_not = effects_of(dataset, predictions)
     worlds = training_worlds(dataset)
+    effects, why_not = effects_of(dataset, predictions, worlds)
     known = taught if taught is not None else taught_by(dataset, worlds)
     reliance, not_judged = reliance_of(dataset, predictions, thresholds.of(Verdict).level / max(1, len(evidence)))
     found = diagnose(evidence, worlds, about, effects, known, reliance, thresholds)
@@ -78,8 +78,13 @@ def taught_by(dataset: Dataset, worlds: Codes | None = None) -> Identifiability 
     return _TAUGHT[dataset.fingerprint]
 
 
-def effects_of(dataset: Dataset, predictions: Mapping[str, Predictions]) -> tuple[Counterfactuals | None, str]:
-    """Return what changes of single concepts did, if there are predictions for such worlds; or why it is not known."""
+def effects_of(
+    dataset: Dataset, predictions: Mapping[str, Predictions], training: Codes | None = None
+) -> tuple[Counterfactuals | None, str]:
+    """Return what changes of single concepts did, if there are predictions for such worlds; or why it is not known.
+
+    Pairs with values that no world of `training` shows are told apart.
+    """
     if PAIRS not in predictions:
         return None, ""
     if dataset.pairs is None:
@@ -87,7 +92,7 @@ def effects_of(dataset: Dataset, predictions: Mapping[str, Predictions]) -> tupl
     original = dataset.pairs["split"]
     if original not in predictions:
         return None, f"What changing one concept does is left out: there are no predictions for split {original!r}."
-    return counterfactuals(dataset, predictions[original], predictions[PAIRS]), ""
+    return counterfactuals(dataset, predictions[original], predictions[PAIRS], training), ""
 
 
 def provenance(dataset: Dataset) -> dict[str, Any]:

@@ -41,6 +41,8 @@ class Example:
     """The labels that the rule gives for the predicted concepts, where all are predicted and there is a rule."""
     focus: tuple[str, ...] = ()
     """The concepts that a finding is about; the others are named only where it is about none."""
+    used: tuple[str, ...] = ()
+    """The concepts that the rule uses, which stand for all where none is misread."""
     above: str = ""
     """A heading that says what it shows."""
     remark: str = ""
@@ -83,7 +85,8 @@ class Example:
 
     def sentences(self, model: str) -> tuple[str, str]:
         """Return what is true of the example, and what the model predicts for it."""
-        shown = {name: pair[0] for name, pair in self.misread.items()} or dict(self.truth)
+        used = {name: value for name, value in self.truth.items() if name in self.used} or self.truth
+        shown = {name: pair[0] for name, pair in self.misread.items()} or used
         true = f"{'Annotated' if self.doubted else 'True'}: {_first(shown)}; {_assign(self.labels)}."
         return true, " ".join(text for text in (f"{model} {self._prediction}.", self.remark) if text)
 
@@ -131,6 +134,7 @@ def example_for(dataset: Dataset, predictions: Predictions, seen: Shown) -> Exam
     return replace(
         found,
         focus=seen.finding.concepts,
+        used=tuple(dataset.knowledge.space.names[column] for column in seen.view.columns),
         above=choice.heading,
         remark=_remark(dataset, predictions, seen, choice),
         doubted=choice.remark == "annotations",

@@ -85,6 +85,8 @@ class Showing:
     """What is said of it: `twin`, a second example with the same concepts; `new`, its world; `annotations`, its own."""
     fits: int = 1
     """For how many of the wanted ones heading and remark hold."""
+    by_concepts: bool = False
+    """Whether misread concepts show it, so that two of them are looked for."""
 
 
 def _about(seen: Shown) -> Sequence[Array]:
@@ -130,10 +132,12 @@ SHOWINGS: Mapping[Kind, Showing] = {
     "sound": Showing(_fine),
     "no rule": Showing(_fine),
     "too few": Showing(_fine),
-    "shortcut": Showing(_keeps_label),
-    "unidentified": Showing(_keeps_label),
-    "leaking": Showing(_past_concepts),
-    "annotations": Showing(_contradicts, "Annotations that contradict the rule", "annotations", fits=3),
+    "shortcut": Showing(_keeps_label, by_concepts=True),
+    "unidentified": Showing(_keeps_label, by_concepts=True),
+    "leaking": Showing(_past_concepts, by_concepts=True),
+    "annotations": Showing(
+        _contradicts, "Annotations that contradict the rule", "annotations", fits=3, by_concepts=True
+    ),
     "inconsistent": Showing(_does_not_follow),
     "wrong rule": Showing(lambda seen: [seen.wrong & seen.view.concepts_right, seen.wrong]),
     "memorised": Showing(lambda seen: [seen.wrong & seen.new, seen.wrong], "A wrong label in a new world", "new"),
@@ -161,17 +165,18 @@ def choose(seen: Shown) -> Choice:
     showing = SHOWINGS.get(seen.finding.kind, GENERIC)
     for level, rows in enumerate(showing.wanted(seen)):
         if rows.any():
-            row = _clearest(seen, np.flatnonzero(rows))
+            row = _clearest(seen, np.flatnonzero(rows), showing.by_concepts or bool(seen.finding.concepts))
             if level >= showing.fits:
                 return Choice(row)
             return Choice(row, showing.heading, showing.remark, seen.twin(row) if showing.remark == "twin" else None)
-    return Choice(_clearest(seen, np.arange(len(seen.view))))
+    return Choice(_clearest(seen, np.arange(len(seen.view)), False))
 
 
-def _clearest(seen: Shown, rows: Array) -> int:
-    """Return which of some examples is the clearest: two misread concepts, or else the most frequent world."""
+def _clearest(seen: Shown, rows: Array, by_concepts: bool) -> int:
+    """Return which of some examples is the clearest: with two misread concepts, or one of the most frequent ones."""
     misread = seen.misread[rows]
-    if misread.any():
+    if by_concepts and misread.any():
         return int(rows[np.argmin(np.abs(misread - PAIR))])
-    own = distinct_rows(seen.view.evidence.concepts[rows][:, seen.view.columns])
-    return int(rows[own.first[np.argmax(own.counts)]])
+    used, evidence = seen.view.columns, seen.view.evidence
+    alike = distinct_rows(evidence.concepts[rows][:, used], evidence.judged_concepts[rows][:, used])
+    return int(rows[alike.first[np.argmax(alike.counts)]])
