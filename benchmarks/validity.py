@@ -38,7 +38,7 @@ OUTCOMES = {
     "failed pairs": lambda facts: facts["next_pairs"],
 }
 FAILURE, UNKNOWN = 0.1, -1.0
-"""From where on an outcome is a failure, and what stands for a number that a model has not."""
+"""From where on an outcome is a failure, and what stands for a number that a model has not; alone, its median does."""
 FOLDS, FORESTS, TREES, RESAMPLES = 10, 3, 60, 1000
 SOURCES: Mapping[str, Sequence[str]] = {
     "first word": ("first",),
@@ -182,7 +182,9 @@ def foretold(runs: Sequence[Run], names: Sequence[str], true: Array, setups: Arr
 
     features = np.array([[value for name in names for value in run.features[name]] for run in runs])
     if features.shape[1] == 1:
-        return features[:, 0] if names[0] in RISING else -features[:, 0]
+        own = features[:, 0]
+        known = np.where(own == UNKNOWN, np.median(own[own != UNKNOWN]), own)
+        return known if names[0] in RISING else -known
     order = np.random.default_rng(1).permutation(np.unique(setups))
     fold = {name: number % FOLDS for number, name in enumerate(order.tolist())}
     folds, sums = np.array([fold[name] for name in setups]), np.zeros(len(true))

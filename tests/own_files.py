@@ -1,4 +1,4 @@
-"""A file with a task, a model and a metric, as a user would write it, and a package that installs the same."""
+"""A file with a task, a model and a metric, one with a finding, as a user would write them, and a package with them."""
 
 import contextlib
 import io
@@ -10,6 +10,7 @@ import pytest
 
 from assay.cli.main import main
 from assay.code_files import forget_files
+from assay.diagnosis.check import FINDINGS
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.tasks import TASKS
@@ -66,6 +67,53 @@ def both_right(evidence):
     return (right & (evidence.predicted_concepts == evidence.concepts).all(axis=1)).astype(float)
 '''
 
+HASTY = '''
+"""A finding of one's own: labels are predicted with confidence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from assay.diagnosis.check import Check, Claim, Found
+from assay.diagnosis.thresholds import Settings, threshold
+
+
+@dataclass(frozen=True)
+class HastySettings(Settings):
+    """When a model is hasty."""
+
+    section = "hasty"
+    sure: float = threshold(0.5, "mean confidence of labels from which on a model is hasty", "a coin is as sure")
+
+
+class Hasty(Check):
+    """Labels are predicted with some confidence."""
+
+    name = "hasty"
+    summary = "The labels are predicted with confidence."
+    tone = "weak"
+    severity = 1000
+    measure = "label_accuracy"
+    null = "no label is predicted with confidence"
+    statistic = "mean probability of the predicted labels"
+    settings = HastySettings
+    claims = {
+        "sure": Claim(
+            "The labels are predicted with confidence.",
+            "On {split}, labels are predicted with a mean confidence of {sure%} in {examples} examples.",
+            "Take a walk.",
+        )
+    }
+
+    def find(self, case):
+        for view in case.usual.values():
+            told = [p.max(axis=1).mean() for p in view.evidence.label_probabilities if p is not None]
+            sure = float(np.mean(told)) if told else 1.0
+            if view.right.all() and case.settings(HastySettings).sure < sure < 1:
+                yield Found("sure", view.name, {"split": view.name, "sure": sure, "examples": len(view)})
+'''
+"""A finding that is told of models whose labels are right and not quite certain, unless its threshold is 1."""
+
 POINTS = """[assay.tasks]
 two-lamps = own_package:Lamps
 [assay.models]
@@ -102,7 +150,7 @@ def install(folder: Path, points: str, **modules: str) -> None:
 @contextlib.contextmanager
 def installed(folder: Path) -> Iterator[None]:
     """Let packages be found in a folder, and forget them afterwards."""
-    kept = [(r, dict(r.registered), set(r.installed), r.scanned) for r in (TASKS, MODELS, METRICS)]
+    kept = [(r, dict(r.registered), set(r.installed), r.scanned) for r in (TASKS, MODELS, METRICS, FINDINGS)]
     modules = set(sys.modules)
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(folder))

@@ -1,7 +1,8 @@
 """Takes a diagnosis apart into sentences, and has each of them counted again."""
 
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from assay.diagnosis.check import Finding
 from benchmarks.claims import meanings, on_concept_findings, on_concepts, on_label_findings, on_labels, steps
@@ -58,12 +59,27 @@ def check(told: Told) -> tuple[int, list[False_]]:
 
 
 def problems_of(place: Place) -> list[str]:
+    """Return what is false about a sentence, on the split that it begins with and on those that it ends with."""
+    prefix = re.match(r"On ([\w-]+): ", place.text)
+    if prefix:
+        place = replace(place, split=prefix[1], text=place.text[prefix.end() :])
+    also = re.fullmatch(r"(.+) \(also on ([\w, -]+)\)\.", place.text)
+    if also is None:
+        return _problems(place)
+    rest = list(meanings.elsewhere(place, also[2]))
+    return [*_problems(replace(place, text=f"{also[1]}.")), *rest]
+
+
+def _problems(place: Place) -> list[str]:
     """Return what is false about a sentence; nothing if one of the patterns that it fits finds it true."""
     found = []
     for pattern in PATTERNS:
         said = pattern.read(place.text)
         if said is not None:
-            problems = list(pattern.claim(place, **said))
+            try:
+                problems = list(pattern.claim(place, **said))
+            except (LookupError, ValueError) as error:
+                problems = [f"not to be read: {error!r}"]
             if not problems:
                 return []
             found.append(problems)

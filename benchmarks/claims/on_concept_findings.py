@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def kept(at: Place, columns: Sequence[int]) -> tuple[Array, Array]:
 
 def misread_counts(at: Place, split: str, names: str, misread: Share, hits: Share) -> Iterator[str]:
     """Yield what is false about how often concepts are misread, and how often the rule keeps the labels then."""
-    at = Place(at.told, at.finding, split, at.text, at.around)
+    at = replace(at, split=split)
     listed_names = [name for name in listed(names) if at.told.columns(name)]
     yield from holds(f"{names} are those of the finding", set(listed_names) <= set(at.finding.concepts if at.finding else ()))
     rows, (wrong, right) = at.rows, kept(at, at.named())
@@ -110,20 +111,13 @@ def shortcut(at: Place, split: str, names: str, verb: str, misread: Share, hits:
     yield from percent_of("labels that random errors keep", random, kept_by_random(at.told.splits[split], at.named()), SIMULATED)
 
 
-@says(SYSTEMATIC + ".")
-def systematically(at: Place, split: str, names: str, verb: str, misread: Share) -> Iterator[str]:
-    rows = at.told.splits[split]
-    yield from share_is("misread examples", misread, (rows.misread_of(at.named()) & rows.complete).sum(), rows.complete.sum())
-
-
 @says(
-    "With this concept mapping {p:percent} of the training worlds keep their labels; on {split:name}, of the misread "
-    "examples, {hits:share} do."
+    SYSTEMATIC + "; with this concept mapping {p:percent} of the training worlds keep their labels, and {hits:share} of the "
+    "misread examples."
 )
-def in_training(at: Place, p: str, split: str, hits: Share) -> Iterator[str]:
-    wrong, right = kept(Place(at.told, at.finding, split, at.text, at.around), at.named())
-    yield from percent_of("training worlds that keep their labels", p, kept_in_training(at))
-    yield from share_is("kept labels", hits, right.sum(), wrong.sum())
+def in_training(at: Place, split: str, names: str, verb: str, misread: Share, p: str, hits: Share) -> Iterator[str]:
+    yield from misread_counts(at, split, names, misread, hits)
+    yield from percent_of("training worlds that keep their labels", p, kept_in_training(replace(at, split=split)))
 
 
 @says(
@@ -137,7 +131,7 @@ def mixed(at: Place, split: str, names: str, verb: str, misread: Share, hits: Sh
 
 @says(
     "On {split:name}, some concept that the rule uses is misread in {misread:share} examples, and {n:n} labels are wrong "
-    "because of that, though no concept by itself is clearly wrong too often."
+    "because of that."
 )
 def together(at: Place, split: str, misread: Share, n: int) -> Iterator[str]:
     rows = at.told.splits[split]
@@ -244,6 +238,14 @@ def opaque(at: Place, split: str, used: int, right: Share, names: str = "") -> I
             yield from count_is("examples", whole(part[3]), (rows.true[:, column] >= 0).sum())
         elif not re.fullmatch(r"\d+ more", name):
             yield from holds(f"{name} is not predicted", (rows.said[:, at.told.columns(name)] < 0).all())
+
+
+@says("On {split:name}, {label:name} is wrong in {n:n} of the {of:n} examples where it is {value}.")
+def missed_value(at: Place, split: str, label: str, n: int, of: int, value: str) -> Iterator[str]:
+    rows, place = at.told.splits[split], at.told.label(label) or 0
+    own = rows.labels[:, place] == [str(v) for v in at.told.knowledge.labels[place].values].index(value)
+    yield from count_is(f"examples where {label} is {value}", of, own.sum())
+    yield from count_is(f"wrong {label}", n, rows.wrong[own, place].sum())
 
 
 @says("On {split:name}, {names} {verb:name} clearly wrong, and the rule does not use {them:name}.")

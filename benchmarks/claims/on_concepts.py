@@ -100,9 +100,9 @@ def systematic(told: Told, rows: Rows, column: int) -> bool:
 # -- the sentences -----------------------------------------------------------------------------------------------------
 
 
-@says("[On {split:name}: ]It says nothing of {name:name}.", "[On {split:name}: ]It says nothing of {name:name} in {n:n} examples.")
-def silent(at: Place, split: str | None, name: str, n: int | None = None) -> Iterator[str]:
-    rows, columns = at.on(split or at.split), at.told.columns(name)
+@says("It says nothing of {name:name}.", "It says nothing of {name:name} in {n:n} examples.")
+def silent(at: Place, name: str, n: int | None = None) -> Iterator[str]:
+    rows, columns = at.rows, at.told.columns(name)
     absent = (rows.said[:, columns] < 0) & (rows.true[:, columns] >= 0)
     if n is None:
         yield from holds(f"{name} is never predicted", (rows.said[:, columns] < 0).all())
@@ -110,9 +110,9 @@ def silent(at: Place, split: str | None, name: str, n: int | None = None) -> Ite
         yield from count_is(f"examples without {name}", n, absent.any(axis=1).sum())
 
 
-@says("[On {split:name}: ]{name:name} {word}: right in {right:share} answers[; clearly missed: {missed}].")
-def wrong_often(at: Place, split: str | None, name: str, word: str, right: Share, missed: str | None) -> Iterator[str]:
-    rows, columns = at.on(split or at.split), at.told.columns(name)
+@says("{name:name} {word}: right in {right:share} answers[; clearly missed: {missed}].")
+def wrong_often(at: Place, name: str, word: str, right: Share, missed: str | None) -> Iterator[str]:
+    rows, columns = at.rows, at.told.columns(name)
     if word not in ("is noisy", "is hardly learned") or not columns:
         yield f"not known: {name} {word}"
         return
@@ -129,9 +129,9 @@ def wrong_often(at: Place, split: str | None, name: str, word: str, right: Share
             yield from holds(f"{value} of {name} is clearly missed", clearly_below(int(row[values.index(value)]), int(row.sum()), RECALLED))
 
 
-@says("[On {split:name}: ]It hardly distinguishes the values of {name:name}: it predicts {value} for each ({p:percent} of {n:n} answers).")
-def one_value(at: Place, split: str | None, name: str, value: str, p: str, n: int) -> Iterator[str]:
-    rows, columns = at.on(split or at.split), at.told.columns(name)
+@says("It hardly distinguishes the values of {name:name}: it predicts {value} for each ({p:percent} of {n:n} answers).")
+def one_value(at: Place, name: str, value: str, p: str, n: int) -> Iterator[str]:
+    rows, columns = at.rows, at.told.columns(name)
     table, values = confusion(rows, columns), values_of(at.told.knowledge, columns[0])
     yield from count_is(f"answers of {name}", n, table.sum())
     share = table[:, values.index(value)].sum() / table.sum()
@@ -140,17 +140,17 @@ def one_value(at: Place, split: str | None, name: str, value: str, p: str, n: in
 
 
 @says(
-    "[On {split:name}: ]It reads {name:name} {pairs}; {right} is mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
-    "[On {split:name}: ]It reads {name:name} {pairs}; {right} are mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
-    "[On {split:name}: ]It reads {name:name} {pairs}[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}; {right} is mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}; {right} are mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}[; it never says {never}] ({p:percent} of {n:n} answers).",
 )
 def own_map(
-    at: Place, split: str | None, name: str, pairs: str, never: str | None, p: str, n: int, right: str = ""
+    at: Place, name: str, pairs: str, never: str | None, p: str, n: int, right: str = ""
 ) -> Iterator[str]:
     if re.match(r"from ", pairs):
-        yield from elsewhere(at, at.on(split or at.split), name, pairs.removeprefix("from "), p, n)
+        yield from elsewhere(at, at.rows, name, pairs.removeprefix("from "), p, n)
         return
-    rows, columns = at.on(split or at.split), at.told.columns(name)
+    rows, columns = at.rows, at.told.columns(name)
     table, values = confusion(rows, columns), values_of(at.told.knowledge, columns[0])
     yield from count_is(f"answers of {name}", n, table.sum())
     yield from percent_of(f"answers by the map of {name}", p, table.max(axis=1).sum() / table.sum())
@@ -193,15 +193,15 @@ def elsewhere(at: Place, rows: Rows, name: str, text: str, p: str, n: int) -> It
             yield from holds(f"{name} by {names}: {values[code]} as {said}", said in own and (row == own.index(said)).sum() == most)
 
 
-@says("[On {split:name}: ]It exchanges {a:name} and {b:name}: each is said for the other ({p:percent} of {n:n} answers).")
-def exchange(at: Place, split: str | None, a: str, b: str, p: str, n: int) -> Iterator[str]:
-    yield from circle(at, at.on(split or at.split), [(a, b), (b, a)], p, n)
+@says("It exchanges {a:name} and {b:name}: each is said for the other ({p:percent} of {n:n} answers).")
+def exchange(at: Place, a: str, b: str, p: str, n: int) -> Iterator[str]:
+    yield from circle(at, at.rows, [(a, b), (b, a)], p, n)
 
 
-@says("[On {split:name}: ]It exchanges concepts: it reads {steps} ({p:percent} of {n:n} answers).")
-def exchanges(at: Place, split: str | None, steps: str, p: str, n: int) -> Iterator[str]:
+@says("It exchanges concepts: it reads {steps} ({p:percent} of {n:n} answers).")
+def exchanges(at: Place, steps: str, p: str, n: int) -> Iterator[str]:
     pairs = [tuple(step.split(" from ")) for step in listed(steps) if " from " in step]
-    yield from circle(at, at.on(split or at.split), pairs, p, n)
+    yield from circle(at, at.rows, pairs, p, n)
 
 
 def circle(at: Place, rows: Rows, pairs: Sequence[tuple[str, ...]], p: str, n: int) -> Iterator[str]:

@@ -45,9 +45,9 @@ def causes_of(rows: Rows) -> dict[str, Array]:
     }  # fmt: skip
 
 
-@says("{n:n} label is wrong: {causes}.", "{n:n} labels are wrong: {causes}.")
-def causes(at: Place, n: int, causes: str) -> Iterator[str]:
-    rows = at.rows
+@says("[On {split:name}, ]{n:n} label is wrong: {causes}.", "[On {split:name}, ]{n:n} labels are wrong: {causes}.")
+def causes(at: Place, split: str | None, n: int, causes: str) -> Iterator[str]:
+    rows = at.on(split or at.split)
     counts = {name: int(cells.sum()) for name, cells in causes_of(rows).items()}
     yield from count_is("wrong labels", n, rows.wrong.sum())
     said = Counter[str]()
@@ -74,14 +74,15 @@ def without_rule(at: Place, words: str = "") -> Iterator[str]:
 
 
 @says(
-    "On {split:name}, {p:n} % of the true concepts[ that the rule uses] are not known and not judged; what needs every concept of "
-    "an example is judged on the {whole:n} of {n:n} examples that have them all."
+    "On {split:name}, {p:n} % of the true concepts that the rule uses are not known and not judged; what needs all of them "
+    "is judged on the {whole:n} of {n:n} examples that have them all."
 )
 def gaps(at: Place, split: str, p: int, whole: int, n: int) -> Iterator[str]:
     rows = at.told.splits[split]
-    chosen = rows.true[:, list(rows.used)] if "that the rule uses" in at.text else rows.true
-    yield from holds(f"{p} % not known, counted {100 * (chosen < 0).mean():.1f} %", abs(100 * float((chosen < 0).mean()) - p) <= 0.51)
-    yield from count_is("examples with all concepts", whole, (chosen >= 0).all(axis=1).sum())
+    chosen = rows.true[:, list(rows.used)]
+    share = 100 * float((chosen < 0).mean())
+    yield from holds(f"{p} % not known, counted {share:.1f} %", abs(share - p) <= 0.51)
+    yield from count_is("examples with all concepts", whole, rows.known.sum())
     yield from count_is("examples", n, len(rows))
 
 

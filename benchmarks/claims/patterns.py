@@ -11,17 +11,18 @@ from typing import Any
 
 from benchmarks.claims.rows import wilson
 
-COUNT, PERCENT = r"[\d,]+", r"\d+(?:\.\d)? %"
+COUNT, PERCENT, END = r"[\d,]+", r"\d+(?:\.\d)? %", r"\d+(?:\.\d)?"
 SHAPES = {
     "": r".+?",
     "n": COUNT,
     "percent": PERCENT,
-    "share": rf"{PERCENT} \(\d+ to \d+ %\) of {COUNT}",
+    "share": rf"{PERCENT} \({END} to {END} %\) of {COUNT}",
     "number": r"-?\d+\.\d+",
     "name": r"[\w.-]+",
 }
 PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
-SHARE = re.compile(rf"({PERCENT}) \((\d+) to (\d+) %\) of ({COUNT})")
+SHARE = re.compile(rf"({PERCENT}) \(({END}) to ({END}) %\) of ({COUNT})")
+ONE = re.compile(r"(?<![\d,.])1 (example|label|concept|world)\b")
 CLOSE = 1e-6
 
 
@@ -38,7 +39,7 @@ def percent_is(text: str, share: float, slack: float = 0.0) -> bool:
     """
     number = float(text.removesuffix(" %"))
     if not slack and number in (0, 100) and "." not in text:
-        return share == number / 100
+        return abs(share - number / 100) < CLOSE
     least = 0.05 if "." in text else 0.5
     at_end = text in ("0.1 %", "99.9 %") and abs(100 * share - number) <= 0.1
     return at_end or abs(100 * share - number) <= least + 100 * slack + CLOSE
@@ -56,7 +57,7 @@ class Share:
         if match is None or whole(match[4]) != of:
             return False
         low, high = wilson(hits, of)
-        ends = abs(100 * low - int(match[2])) <= 0.5 + CLOSE and abs(100 * high - int(match[3])) <= 0.5 + CLOSE
+        ends = percent_is(f"{match[2]} %", low) and percent_is(f"{match[3]} %", high)
         return ends and percent_is(match[1], hits / max(1, of))
 
     @property
@@ -87,7 +88,7 @@ class Pattern:
 
     def read(self, sentence: str) -> dict[str, Any] | None:
         """Return what a sentence says; None if it is not of this template."""
-        match = self.expression.fullmatch(sentence)
+        match = self.expression.fullmatch(sentence) or self.expression.fullmatch(ONE.sub(r"1 \1s", sentence))
         return None if match is None else {name: read(self.shapes[name], match[name]) for name in self.shapes}
 
 

@@ -42,6 +42,7 @@ def annotate(at: Place, names: str, them: str = "") -> Iterator[str]:
     "Have rules proposed: `assay train rules|tree|ilp|synthesis DATA`.",
     "Train longer, with more examples or a larger network.",
     "Train longer or with more examples, and look at the wrong ones: `assay report RUN`.",
+    "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
     "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
     "Predict more examples; at these rates many more are needed.",
     "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
@@ -57,7 +58,7 @@ def look(at: Place, where: str) -> Iterator[str]:
 
 @says(
     "Look at training labels where {where}: they are wrong there, or there are none.",
-    "Look at the training labels where {where}: `assay view DATA`; train again with more or with corrected ones.",
+    "Look at the training labels where {where}: `assay view DATA`; then train with more, or with corrected ones.",
 )
 def look_at_labels(at: Place, where: str) -> Iterator[str]:
     yield from same_region(at, where)

@@ -61,9 +61,9 @@ class Told:
         """The splits over which wrong labels are counted."""
         return {name: rows for name, rows in self.splits.items() if name not in ASIDE} or dict([next(iter(self.splits.items()))])
 
-    def together(self, values: Mapping[str, Array]) -> Array:
-        """Return an array over the compared splits, those examples of which the used concepts are known."""
-        return np.concatenate([values[name][rows.known] for name, rows in self.compared.items()])
+    def gathered(self, name: str) -> Array:
+        """Return something of every example of the compared splits of which the used concepts are known."""
+        return np.concatenate([getattr(rows, name)[rows.known] for rows in self.compared.values()])
 
     def columns(self, name: str) -> list[int]:
         """Return the columns of a concept, or of the encoder group of this name; none of another name."""

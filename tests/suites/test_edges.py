@@ -65,7 +65,8 @@ def test_the_row_of_a_run_has_what_its_record_says(judged_by, monkeypatch, tmp_p
     assert math.isnan(made.seconds) and math.isnan(made.boundary)
     (tmp_path / "usage.json").write_text('{"seconds": 12.5}')
     made = asdict(judging.row_of_run(JUDGED, tmp_path, DATA, True))
-    assert math.isnan(made.pop("boundary")) and made.pop("assay")
+    assert math.isnan(made.pop("boundary")) and math.isnan(made.pop("certainty")) and made.pop("assay")
+    assert made.pop("diagnosis") == 1 and made.pop("statistics")  # a record of before says nothing of these
     assert {name: made.pop(name) for name in SCORES} == {name: 0.1 + n / 10 for n, name in enumerate(SCORES)}
     assert made == {
         **{"suite": "tiny", "dataset": "plain", "model": "cbm", "level": "concepts", "seed": 3, "status": "done"},
@@ -79,48 +80,12 @@ def test_the_row_of_a_run_has_what_its_record_says(judged_by, monkeypatch, tmp_p
     assert math.isnan(again.parameters) and again.concept_labels == 0
 
 
-def test_the_row_of_predictions_has_what_their_diagnosis_says(judged_by, monkeypatch):
-    monkeypatch.setattr(judging, "headline", lambda found: SimpleNamespace(verdict="noisy", tone="weak", why="because"))
-    scores = {"test": {name: SimpleNamespace(value=0.1 + n / 10) for n, name in enumerate([*SCORES, "near_accuracy"])}}
-    effects = SimpleNamespace(to_dict=lambda: {"all": {"follows": {"value": 0.25}}})
-    found = SimpleNamespace(scores=scores, kinds=("noisy", "boundary"), counterfactuals=effects)
-    test = SimpleNamespace(split="test", index="index")
-    made = judging.row_of_predictions(JUDGED, found, test, DATA, True)
-    assert (made.status, made.verdict, made.tone, made.why, made.also) == ("done", "noisy", "weak", "because", "boundary")  # fmt: skip
-    assert (made.boundary, made.follows, made.label_ece) == pytest.approx((0.7, 0.25, 0.5)) and math.isnan(made.ood)
-    assert (made.fingerprint, made.wrong, made.misread, made.concept_labels) == ("ff", "test", "index", 4.0)
-    assert math.isnan(made.parameters) and math.isnan(made.seconds) and math.isnan(made.intervention_area)
-    found.counterfactuals = None
-    assert math.isnan(judging.row_of_predictions(JUDGED, found, test, DATA, True).follows)
-
-
 # entries
 
 
 def entered(level="concepts", **more):
     facts = {"suite": "tiny", "name": "theirs", "level": level, "seeds": [4, 2], **more}
     return entry.SuiteEntry(None, SUITE, validate(entry.EntryConfig, Settings(facts)))
-
-
-def test_an_entry_is_scored_with_its_own_facts(monkeypatch):
-    given = entered(link="https://x", parameters=5, seconds=2.5, refused={"noisy": "why"})
-    assert given.judged("plain", 2) == Judged("tiny", "plain", "theirs", "concepts", 2, "", "https://x")
-    refused = entry._refused(given, "noisy", 4)
-    assert (refused.dataset, refused.seed, refused.status, refused.reason, refused.link) == ("noisy", 4, "refused", "why", "https://x")  # fmt: skip
-    monkeypatch.setattr(entry, "checked_predictions", lambda given, data, folder: {"test": "T", "hard": "H"})
-    monkeypatch.setattr(entry, "diagnose_predictions", lambda data, found: ("diagnosis", list(found)))
-    asked = []
-
-    def row_of(judged, diagnosis, test, data, sees):
-        asked.append((judged.dataset, judged.seed, diagnosis, test, data, sees))
-        return judged.row(status="done")
-
-    monkeypatch.setattr(entry, "row_of_predictions", row_of)
-    made = entry._score(given, "data", "plain", 2, "folder")
-    assert (made.parameters, made.seconds, made.model) == (5.0, 2.5, "theirs")
-    entry._score(entered("rule"), "data", "plain", 2, "folder")
-    diagnosis = ("diagnosis", ["test", "hard"])
-    assert asked == [("plain", 2, diagnosis, "T", "data", True), ("plain", 2, diagnosis, "T", "data", False)]
 
 
 def test_every_split_but_those_of_learning_is_asked_for(monkeypatch, tmp_path):

@@ -57,7 +57,7 @@ def test_what_a_model_saw_is_counted(rows):
 
 def test_a_black_box_has_no_concepts_and_no_interventions(rows):
     row = of(rows, "blackbox")
-    assert row.verdict == "opaque" or row.verdict == "underfit"
+    assert row.verdict != "sound"
     assert math.isnan(row.concept_f1) and math.isnan(row.intervention_area) and row.misread == "{}"
 
 

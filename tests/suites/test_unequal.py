@@ -18,6 +18,7 @@ from assay.metrics.evidence import Evidence
 from assay.models.core import runs
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
+from assay.studies.judged import JudgedBy
 from assay.suites import entry, judging, making, matrix, ranks, running, site, steps
 from assay.suites.board import BoardCell, SuiteBoard, rank_table
 from assay.suites.judging import area_under
@@ -252,7 +253,7 @@ def test_every_model_is_looked_up_before_anything_is_made(tmp_path):
 
 def test_rows_are_given_model_by_model_and_only_those_asked_for(tmp_path):
     wanted = {
-        name: SimpleNamespace(name=name, label=label, data="plain", seed=0)
+        name: SimpleNamespace(name=name, label=label, data="plain", seed=0, judged_by=JudgedBy())
         for name, label in (("r1", "dpl"), ("r2", "cbm"), ("r3", "dpl"))
     }
     keeper = RowKeeper(SuiteOrder(SUITE), tmp_path, tmp_path / "rows", {}, wanted)
@@ -487,28 +488,6 @@ def test_a_dataset_that_is_refused_is_named_by_its_fingerprint():
     found = entry._refused(given, "noisy", 2)
     assert (found.suite, found.dataset, found.model, found.level, found.seed) == ("tiny", "noisy", "theirs", "concepts", 2)  # fmt: skip
     assert (found.status, found.reason, found.fingerprint, found.verdict) == ("refused", "n", "noisynoisy", "")
-
-
-@pytest.mark.parametrize("sees", [True, False])
-def test_what_an_entry_saw_is_counted_by_its_level(monkeypatch, sees):
-    monkeypatch.setattr(judging, "headline", lambda found: SimpleNamespace(verdict="v", tone="t", why="w"))
-    monkeypatch.setattr(judging, "gather_from", lambda data, test: ("evidence", data, test))
-    monkeypatch.setattr(judging, "_errors", lambda evidence, index, data: {"wrong": f"{evidence[0]} {index}"})
-    train = type("Rows", (), {"__len__": lambda self: 5, "given_concepts": np.array([[0, -1], [2, 1], [-1, -1]])})()
-    data = SimpleNamespace(fingerprint="ff", read=lambda split: {"train": train}[split])
-    names = ("label_f1", "concept_f1", "collapse", "rule_consistency", "label_ece", "concept_ece", "near_accuracy")
-    scores = {
-        split: {name: SimpleNamespace(value=base + place / 100) for place, name in enumerate(names)}
-        for split, base in (("hard", 0.2), ("test", 0.4), ("ood", 0.6), ("ood_far", 0.8))
-    }
-    found = SimpleNamespace(scores=scores, kinds=("v", "x", "y"), counterfactuals=None)
-    judged = judging.Judged("tiny", "plain", "theirs", "rule", 7, link="l")
-    made = judging.row_of_predictions(judged, found, SimpleNamespace(index="numbers"), data, sees)
-    assert (made.examples, made.concept_labels) == (5, 3 if sees else 0)
-    assert (made.wrong, made.also, made.fingerprint, made.seed, made.link) == ("evidence numbers", "x, y", "ff", 7, "l")
-    measured = [getattr(made, name) for name in names[:-1]]
-    assert measured == pytest.approx([0.4, 0.41, 0.42, 0.43, 0.44, 0.45])
-    assert (made.boundary, made.ood) == pytest.approx((0.26, 0.7)) and math.isnan(made.follows)
 
 
 def test_an_example_is_shown_with_its_picture_and_all_that_was_said_of_it(tmp_path):

@@ -165,12 +165,13 @@ class Check(ABC):
         claim = self.claims[first.claim]
         others = list(dict.fromkeys(f.split for f in found[1:] if f.claim == first.claim and f.split != first.split))
         text = render(claim.text, first.numbers)
-        also = f" (also on {join_words(others)})" if others else ""
+        if others:  # the numbers are those of the first
+            text = text.replace(f"On {first.split}", f"On {first.split} (also on {join_words(others)})", 1)
         numbers = {name: value for name, value in first.numbers.items() if not isinstance(value, str)}
         return Finding(
             self.name,
             first.split,
-            f"{text.removesuffix('.')}{also}." if also else text,
+            text,
             first.concepts,
             first.labels,
             numbers,

@@ -41,15 +41,15 @@ class Judgement:
 
 
 @lru_cache(maxsize=1)
-def _checks(names: tuple[str, ...]) -> tuple[Check, ...]:
+def _checks(kinds: tuple[type[Check], ...]) -> tuple[Check, ...]:
     return known_checks()
 
 
 def checks_in_use() -> tuple[Check, ...]:
-    """Return every registered check, built once for as long as none is added."""
+    """Return every registered check, built once for as long as none is added, or read again from its file."""
     from assay.diagnosis.check import FINDINGS
 
-    return _checks(tuple(FINDINGS))
+    return _checks(tuple(entry.load() for entry in FINDINGS.entries.values()))
 
 
 def judge(case: Case) -> Judgement:

@@ -20,7 +20,7 @@ from assay.plots import Line
 from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
 from assay.reporting.discovery import UnitCard, cards_of
 from assay.reporting.examples import Example, example_for, examples_of
-from assay.reporting.showing import Shown
+from assay.reporting.showing import Shown, split_for
 from assay.runs.folder import RUN, RunFolder
 from assay.worlds.split import HARD
 
@@ -74,6 +74,11 @@ class Case:
         return str(self.about.get("seed", "unknown"))
 
     @property
+    def witness_of(self) -> str:
+        """The split that the witness is from, in words; empty where it is the first."""
+        return f"From split {self.witness.split}." if self.witness.split != self.split else ""
+
+    @property
     def unread(self) -> int:
         """How many concepts are not right on the split."""
         return sum(state.state != "right" for state in self.diagnosis.concepts[self.split])
@@ -110,8 +115,7 @@ def case_of(
     trained = (folder / RUN).exists()
     diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint], thresholds)
     evidence = gather_from(dataset, predictions[split])
-    deciding = headline(diagnosis).split
-    shown = deciding if deciding in predictions else split
+    shown = split_for(diagnosis, predictions)
     other = evidence if shown == split else gather_from(dataset, predictions[shown])
     return Case(
         folder=folder,

@@ -41,6 +41,7 @@ class Example:
     """The labels that the rule gives for the predicted concepts, where all are predicted and there is a rule."""
     focus: tuple[str, ...] = ()
     """The concepts that a finding is about; the others are named only where it is about none."""
+    split: str = ""
     used: tuple[str, ...] = ()
     """The concepts that the rule uses, which stand for all where none is misread."""
     above: str = ""
@@ -169,6 +170,7 @@ def _example(dataset: Dataset, predictions: Predictions, evidence: Evidence, row
         predicted={concept.name: concept.values[code] for concept, code in pairs if code >= 0},
         labels=_labels(evidence.labels[row], dataset),
         predicted_labels=_labels(evidence.predicted_labels[row], dataset),
+        split=predictions.split,
         text="" if shown or "text" not in data.columns else data.texts[int(place[0])],
         implied=_implied(evidence.predicted_concepts[row], dataset),
     )

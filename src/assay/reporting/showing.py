@@ -1,6 +1,6 @@
 """Which example shows a finding: for each word of ours what is looked for, for any other what the finding is about."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,6 +8,9 @@ import numpy as np
 
 from assay.arrays import Array, distinct_rows
 from assay.diagnosis.check import Finding, Kind, tone_of
+from assay.diagnosis.explanations import ASIDE
+from assay.diagnosis.headline import headline
+from assay.diagnosis.verdict import Diagnosis
 from assay.diagnosis.views import SplitView
 
 PAIR = 2
@@ -87,6 +90,8 @@ class Showing:
     """For how many of the wanted ones heading and remark hold."""
     by_concepts: bool = False
     """Whether misread concepts show it, so that two of them are looked for."""
+    over_splits: bool = False
+    """Whether its wrong labels are those of several splits, so that the split with the most of them shows it."""
 
 
 def _about(seen: Shown) -> Sequence[Array]:
@@ -142,6 +147,7 @@ SHOWINGS: Mapping[Kind, Showing] = {
     "wrong rule": Showing(lambda seen: [seen.wrong & seen.view.concepts_right, seen.wrong]),
     "memorised": Showing(lambda seen: [seen.wrong & seen.new, seen.wrong], "A wrong label in a new world", "new"),
     "boundary": Showing(lambda seen: [seen.wrong & seen.view.near, seen.wrong], "A wrong label near the boundary"),
+    "missed region": Showing(lambda seen: [seen.wrong], over_splits=True),
     "incomplete": Showing(
         lambda seen: [seen.wrong & seen.mixed, seen.mixed, seen.wrong], "Equal concepts, other labels", "twin", fits=2
     ),
@@ -158,6 +164,17 @@ class Choice:
     remark: str = ""
     twin: int | None = None
     """Another example with the same concepts and other labels."""
+
+
+def split_for(diagnosis: Diagnosis, splits: Collection[str]) -> str:
+    """Return the split whose examples show the first finding: that which decided, if it is one of these."""
+    names = [name for name in diagnosis.errors if name in splits]
+    showing = SHOWINGS.get(diagnosis.verdict, GENERIC)
+    if showing.over_splits:
+        compared = [name for name in names if name not in ASIDE] or names
+        return max(compared, key=lambda name: diagnosis.errors[name].wrong)
+    deciding = headline(diagnosis).split
+    return deciding if deciding in names else names[0]
 
 
 def choose(seen: Shown) -> Choice:

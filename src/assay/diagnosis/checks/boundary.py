@@ -75,13 +75,13 @@ class BoundaryCheck(Check):
         ),
         "follows": Claim(
             "Labels do not change where the change of one concept should change them.",
-            "On pairs of {split} that differ in one concept, the label changes in {follows%} of those where it "
+            "On pairs of worlds that differ in one concept, the label changes in {follows%} of those where it "
             "should (sensitivity, at most {high%}).",
             "Train with counterfactual pairs, or look at which concepts are ignored: `assay diagnose RUN --full`.",
         ),
         "stays": Claim(
             "Labels change where the change of one concept should not change them.",
-            "On pairs of {split} that differ in one concept, the label stays in {stays%} of those where it should "
+            "On pairs of worlds that differ in one concept, the label stays in {stays%} of those where it should "
             "(invariance, at most {high%}).",
             "Look at which concepts move labels: `assay diagnose RUN --full`.",
         ),

@@ -120,7 +120,7 @@ class MissedRegionCheck(Check):
         "untrained": Claim(
             "Labels are wrong in a region of the concepts that training does not show, and right elsewhere.",
             "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows no "
-            "world there), while elsewhere {right/outside} are right.",
+            "world there, so that memorised worlds would look the same), while elsewhere {right/outside} are right.",
             "Add training examples where {where}; only these tell a missed region from memorised worlds.",
         ),
         "unknown": Claim(

@@ -60,4 +60,4 @@ def missed_values(view: SplitView) -> Iterator[str]:
             own = view.truth[:, place] == code
             if str(value) in label.missed and own.any():
                 wrong = int(view.wrong[own, place].sum())
-                yield f"On {view.name}, {label.label} is wrong in {wrong:,} of the {int(own.sum()):,} examples where it is {value}."
+                yield f"{label.label} is wrong in {wrong:,} of the {int(own.sum()):,} examples where it is {value}."

@@ -72,8 +72,15 @@ function others({ findings }) {
       {},
       badge({ verdict: one.kind, tone: one.tone }),
       " ",
-      [one.meaning, one.text, ...one.details].map((text) => [prose(text), " "]),
+      [one.meaning, one.text].map((text) => [prose(text), " "]),
       h("span", { class: "soft" }, accounts(one), place && one.next ? ["Next: ", prose(one.next)] : null),
+      one.details.length
+        ? h(
+            "ul",
+            {},
+            one.details.map((text) => h("li", {}, prose(text))),
+          )
+        : null,
     ),
   );
   return [h("h3", {}, "Findings"), h("ul", { class: "reasons", id: "findings" }, items)];
