@@ -253,8 +253,8 @@ def underfit(at: Place, split: str, named: str, majority: str) -> Iterator[str]:
 
 
 @says(
-    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by a region of "
-    "the concepts, new worlds, another split or the boundary."
+    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by new worlds, "
+    "another split, the boundary or a region of the concepts where labels are often wrong."
 )
 def unexplained(at: Place, split: str, named: str, n: int) -> Iterator[str]:
     rows, places = at.told.splits[split], at.labels()

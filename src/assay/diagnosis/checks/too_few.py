@@ -43,7 +43,9 @@ def follows_surely(case: Case) -> bool:
     """Return whether labels surely follow from the predicted concepts, where there is a rule."""
     view = case.first
     total, follow = int(view.complete.sum()), int((view.complete & view.follows).sum())
-    return not case.ruled or not total or surely_right(follow, total, case.settings(Labels).right)
+    if not total:  # without a concept that is silent, the truth of some is nowhere known beside that of the others
+        return not case.ruled or bool(view.in_state(["absent"]))
+    return not case.ruled or surely_right(follow, total, case.settings(Labels))
 
 
 def contested(case: Case) -> bool:
@@ -118,6 +120,6 @@ def more_needed(case: Case, right: int, total: int) -> int | None:
     for count in counts:
         hits = round(share * count)
         wrong = at_least(count - hits, count, settings.tolerated) <= case.level / 10
-        if count > total and (surely_right(hits, count, settings.right) or wrong):
+        if count > total and (surely_right(hits, count, settings) or wrong):
             return count - total
     return None
