@@ -480,6 +480,14 @@ def likelihood(wrong: Array) -> float:
 
 
 @means(
+    "No example has the truth of all concepts that the rule uses, so that it cannot be told whether labels follow from "
+    "them."
+)
+def never_whole(at: Place) -> Iterator[str]:
+    yield from holds("no example is whole", not at.rows.complete.any())
+
+
+@means(
     "There are too few examples to tell whether labels and concepts are right.",
     "There are too few examples to tell whether the model errs or the annotations.",
 )

@@ -328,6 +328,16 @@ def undecided(at: Place, split: str, n: int, named: str) -> Iterator[str]:
         yield from holds(f"{name} is not decided", wilson(hits, of)[0] < RIGHT + 0.02)
 
 
+@says(
+    "On {split:name}, {n:n} examples have gaps in the truth of the {used:n} concepts that the rule uses, or are not "
+    "predicted in all of them."
+)
+def gaps(at: Place, split: str, n: int, used: int) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from count_is("examples", n, (~rows.complete).sum())
+    yield from count_is("used concepts", used, len(at.told.used))
+
+
 def parts_of(named: str) -> list[tuple[str, str]]:
     """Return the things and shares of a list such as `label y (90 % (79 to 96 %) of 50)`."""
     return re.findall(r"(?:^|, | and )([\w. -]+?) \((\d+(?:\.\d)? % \(\d+ to \d+ %\) of [\d,]+)\)", named)
