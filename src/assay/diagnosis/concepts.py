@@ -222,12 +222,12 @@ def _judge(
     elsewhere = fitter.elsewhere(place) if fitted is None else _elsewhere(fitted)
     if elsewhere is not None:
         return replace(absent, state="misread", map=elsewhere)
-    own = fitter.own(place)
     missed = tuple(str(concept.values[code]) for code in clearly_missed(table, level, settings.recall))
     wrong = misread_values(table, level)
     clearly = fitter.clearly_misread if fitted is None else lambda _: fitted.state in SYSTEMATIC
     if not wrong and clearly(place):
         wrong = [code for code, row in enumerate(table) if row.max() > row[code]]
+    own = fitter.own(place) if wrong or fitted is None or fitted.map is None else fitted.map
     state = _own_state(table, own, wrong, bool(missed), level, settings, fitter.settings)
     return replace(absent, state=state, map=own, missed=missed)
 

@@ -7,6 +7,7 @@ share: how concepts and labels are judged, how explanations are compared. They a
 
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, asdict, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from assay.errors import ConfigError, suggestion
@@ -152,11 +153,17 @@ class Thresholds:
     def of(self, kind: type[S]) -> S:
         """Return the settings of a section."""
         own = self.changed.get(kind.section)
-        return own if isinstance(own, kind) else kind()
+        settings: S = own if isinstance(own, kind) else _defaults_of(kind)  # type: ignore[arg-type]
+        return settings
 
     def to_dict(self) -> dict[str, dict[str, float]]:
         """Return what differs from the defaults as plain data."""
         return {name: asdict(settings) for name, settings in self.changed.items()}
+
+
+@cache
+def _defaults_of(kind: Any) -> Any:
+    return kind()
 
 
 DEFAULTS = Thresholds()
