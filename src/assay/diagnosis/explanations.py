@@ -36,11 +36,11 @@ SMALLEST = 0.01
 
 
 @dataclass(frozen=True)
-class Region:
+class NamedRegion:
     """A region of the concepts in words, with the answers to questions that lead to it, and how many are wrong there."""
 
     where: str
-    path: tuple[tuple["Question", bool], ...]
+    path: tuple[tuple["ConceptQuestion", bool], ...]
     wrong: int
 
     def holds(self, codes: Codes) -> Array:
@@ -79,7 +79,7 @@ class Explanations:
     leaf: Array
     named: Array
     """Whether an example lies in one of the regions that are named."""
-    regions: tuple[Region, ...]
+    regions: tuple[NamedRegion, ...]
     """The regions of errors of a tree over all examples, those with most wrong labels, in words."""
 
     @property
@@ -106,7 +106,7 @@ class Explanations:
             found[name] = view.in_rows(view.wrong if self.every else view.open, mask)
         return found
 
-    def drawn(self, views: Sequence[SplitView], chosen: Sequence[Array]) -> "Explanations":
+    def redraw(self, views: Sequence[SplitView], chosen: Sequence[Array]) -> "Explanations":
         """Return the same for examples that were drawn again: `chosen` are their rows in each split."""
         places, rows, start = [], [], 0
         for own, mine in zip(self.rows, chosen, strict=True):
@@ -207,13 +207,13 @@ def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Map
     return {"nats": nats, "inside": inside, "leaf": leaves, "named": named, "regions": regions}
 
 
-def _named(answers: Array, wrong: Array, questions: Sequence["Question"]) -> tuple[Region, ...]:
+def _named(answers: Array, wrong: Array, questions: Sequence["ConceptQuestion"]) -> tuple[NamedRegion, ...]:
     """Return the regions of errors of a tree over all examples, those with most wrong labels first."""
     tree, found = grow(answers, wrong, max(5, int(SMALLEST * len(wrong)))), []
     for path, leaf in tree.leaves():
         if leaf.rate >= max(INSIDE, 2 * wrong.mean()):
             steps = tuple((questions[number], answer) for number, answer in path)
-            found.append(Region(describe(steps), steps, int(wrong[rows_at(path, answers)].sum())))
+            found.append(NamedRegion(describe(steps), steps, int(wrong[rows_at(path, answers)].sum())))
     return tuple(sorted(found, key=lambda region: -region.wrong)[:MOST_REGIONS])
 
 
@@ -231,7 +231,7 @@ def _rates(groups: Array, wrong: Array, asked: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Question:
+class ConceptQuestion:
     """A yes-or-no question about one concept: is it this value, or at most this value."""
 
     column: int
@@ -246,7 +246,7 @@ class Question:
         return np.asarray(own <= self.code if self.up_to else own == self.code)
 
 
-def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
+def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[ConceptQuestion]:
     """Return the questions about some concepts."""
     questions = []
     for column in columns:
@@ -254,19 +254,19 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
         values = concept.values
         if set(values) == {True, False}:
             code = concept.code(True)
-            questions.append(Question(column, code, False, concept.name, f"not {concept.name}"))
+            questions.append(ConceptQuestion(column, code, False, concept.name, f"not {concept.name}"))
             continue
         start = 1 if len(values) == 2 else 0
         for code in range(start, len(values)):
             yes = f"{concept.name} is {values[code]}"
-            questions.append(Question(column, code, False, yes, f"{concept.name} is not {values[code]}"))
+            questions.append(ConceptQuestion(column, code, False, yes, f"{concept.name} is not {values[code]}"))
         if len(values) > 3 and all(isinstance(value, (int, float)) for value in values):
             for code in range(1, len(values) - 1):
                 above = f"{concept.name} is above {values[code]}"
-                questions.append(Question(column, code, True, f"{concept.name} is at most {values[code]}", above))
+                questions.append(ConceptQuestion(column, code, True, f"{concept.name} is at most {values[code]}", above))
     return questions
 
 
-def describe(path: Sequence[tuple[Question, bool]]) -> str:
+def describe(path: Sequence[tuple[ConceptQuestion, bool]]) -> str:
     """Return a path of a tree in words."""
     return " and ".join(question.yes if answer else question.no for question, answer in path) or "everywhere"

@@ -18,7 +18,7 @@ def threshold(default: float, about: str, chosen: str, low: float = 0.0, high: f
 
 
 @dataclass(frozen=True)
-class Settings:
+class Section:
     """The thresholds of one section."""
 
     section: ClassVar[str]
@@ -30,11 +30,11 @@ class Settings:
                 raise ConfigError(f"{self.section}.{entry.name}: expected a number from {low:g} to {high:g}, got {value!r}")
 
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Section)
 
 
 @dataclass(frozen=True)
-class Concepts(Settings):
+class Concepts(Section):
     """How concepts are judged."""
 
     section: ClassVar[str] = "concepts"
@@ -46,7 +46,7 @@ class Concepts(Settings):
 
 
 @dataclass(frozen=True)
-class Labels(Settings):
+class Labels(Section):
     """How labels are judged."""
 
     section: ClassVar[str] = "labels"
@@ -55,7 +55,7 @@ class Labels(Settings):
 
 
 @dataclass(frozen=True)
-class Maps(Settings):
+class Maps(Section):
     """Which map explains the answers of a concept."""
 
     section: ClassVar[str] = "maps"
@@ -64,7 +64,7 @@ class Maps(Settings):
 
 
 @dataclass(frozen=True)
-class Rivals(Settings):
+class Rivals(Section):
     """How explanations of wrong labels are compared."""
 
     section: ClassVar[str] = "rivals"
@@ -74,7 +74,7 @@ class Rivals(Settings):
 
 
 @dataclass(frozen=True)
-class Verdict(Settings):
+class Verdict(Section):
     """What all checks share."""
 
     section: ClassVar[str] = "verdict"
@@ -85,14 +85,14 @@ class Verdict(Settings):
     calibration: float = threshold(0.05, "calibration error from which on it is noted", "30 calibrated models")
 
 
-SHARED: tuple[type[Settings], ...] = (Concepts, Labels, Maps, Rivals, Verdict)
+SHARED: tuple[type[Section], ...] = (Concepts, Labels, Maps, Rivals, Verdict)
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """The settings of every section; those that were not set have their defaults."""
 
-    changed: Mapping[str, Settings] = field(default_factory=dict)
+    changed: Mapping[str, Section] = field(default_factory=dict)
 
     def of(self, kind: type[S]) -> S:
         """Return the settings of a section."""
@@ -107,7 +107,7 @@ class Thresholds:
 DEFAULTS = Thresholds()
 
 
-def sections() -> dict[str, type[Settings]]:
+def sections() -> dict[str, type[Section]]:
     """Return the settings of all sections by name: the shared ones, and those of the registered checks."""
     from assay.diagnosis.check import known_checks
 
@@ -122,7 +122,7 @@ def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     >>> read_thresholds({"verdict.resamples": 0}).of(Verdict).resamples
     0
     """
-    known, changed = sections(), dict[str, Settings]()
+    known, changed = sections(), dict[str, Section]()
     for key, value in values.items():
         section, _, name = str(key).rpartition(".")
         if section not in known:
@@ -135,7 +135,7 @@ def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     return Thresholds(changed)
 
 
-def names_of(known: Mapping[str, type[Settings]]) -> Iterator[str]:
+def names_of(known: Mapping[str, type[Section]]) -> Iterator[str]:
     """Yield every `section.name`."""
     return (f"{section}.{entry.name}" for section, kind in known.items() for entry in fields(kind))
 

@@ -9,7 +9,7 @@ import numpy as np
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, register
-from assay.diagnosis.thresholds import Concepts, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.told_by_concepts import accuracy_from_concepts
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import matches_within
@@ -19,7 +19,7 @@ FEWEST = 30
 
 
 @dataclass(frozen=True)
-class Leaking(Settings):
+class LeakingLabels(Section):
     """When labels are better than concepts allow."""
 
     section: ClassVar[str] = "leaking"
@@ -41,7 +41,7 @@ class LeakingCheck(Check):
         "right labels against the rule over predicted concepts and over their probabilities, McNemar's exact test; "
         "without a rule, against labels exchanged among examples whose true and predicted concepts are equal"
     )
-    settings = Leaking
+    settings = LeakingLabels
     why = "labels right in {right} of {examples}, concepts imply {implied}"
     claims: ClassVar = {
         "rule": Claim(
@@ -76,7 +76,7 @@ class LeakingCheck(Check):
             return None
         by_concepts = case.remember(f"by concepts {view.name}", lambda: accuracy_from_concepts(view))
         own = int((view.complete & view.right).sum())
-        if wilson(own, total)[0] <= by_concepts + case.settings(Leaking).better:
+        if wilson(own, total)[0] <= by_concepts + case.settings(LeakingLabels).better:
             return None
         share = int((view.complete & implied).sum()) / total
         numbers = {"split": view.name, "right": own, "implied": share, "examples": total, "by_concepts": by_concepts}
@@ -91,7 +91,7 @@ class LeakingCheck(Check):
         for place, label in enumerate(view.labels):
             found = matches_within(view.truth[rows, place], evidence.predicted_labels[rows, place], cells)
             beyond = (found.right - found.expected) / len(rows)
-            if beyond >= case.settings(Leaking).excess and found.chance <= view.level / len(view.labels):
+            if beyond >= case.settings(LeakingLabels).excess and found.chance <= view.level / len(view.labels):
                 numbers = {
                     "split": view.name, "label": label.label, "right": found.right, "examples": len(rows),
                     "expected": found.expected / len(rows), "implied": found.expected / len(rows),

@@ -9,14 +9,14 @@ from assay.diagnosis.check import Check, Claim, Found, Rival, register
 from assay.diagnosis.checks.annotations import disagreement, whose_error
 from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
 from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
-from assay.diagnosis.thresholds import Concepts, Rivals, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_concepts, percent
 from assay.metrics.interval import at_least, wilson
 
 
 @dataclass(frozen=True)
-class Shortcut(Settings):
+class Shortcut(Section):
     """When misreadings that keep labels are a shortcut."""
 
     section: ClassVar[str] = "shortcut"
