@@ -1,14 +1,12 @@
 """The second law: the first word accounts for at least half of the wrong labels, where a cause is named."""
 
-import re
-
 import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.check import Finding
 from benchmarks.claims.on_label_findings import region_of
 from benchmarks.claims.on_labels import causes_of
-from benchmarks.claims.patterns import listed
+from benchmarks.claims.patterns import ALSO, listed
 from benchmarks.claims.regions import inside
 from benchmarks.claims.rows import Rows, among, wilson
 from benchmarks.claims.told import Place, Told
@@ -46,14 +44,18 @@ def accounted(told: Told) -> tuple[int, int] | None:
 def on_splits(told: Told, finding: Finding) -> list[str]:
     """Return the splits that a finding speaks of."""
     names = finding.split.split(", ")
-    also = re.search(r" \(also on ([\w, -]+)\)\.$", finding.text)
-    return [*names, *(listed(also[1]) if also else [])]
+    also = ALSO.match(finding.text)
+    return [*names, *(listed(also[2]) if also else [])]
 
 
 def cells_of(told: Told, finding: Finding, name: str, rows: Rows) -> Array:
     """Return which labels of a split a finding is about, wrong or not."""
     cells = np.zeros_like(rows.wrong)
-    if name not in on_splits(told, finding) and finding.kind not in ("missed region", "memorised") and finding.claim not in ("region", "mixed"):
+    if (
+        name not in on_splits(told, finding)
+        and finding.kind not in ("missed region", "memorised")
+        and finding.claim not in ("region", "mixed")
+    ):
         return cells
     named = [place for label in finding.labels if (place := told.label(label)) is not None] or range(cells.shape[1])
     cells[:, list(named)] = rows_of(told, finding, rows)[:, list(named)]

@@ -43,7 +43,9 @@ def differ(at: Place, split: str, differ: int, n: int, contradict: Share, implie
 def wrong_tables(at: Place, split: str, n: int, wrong: int) -> Iterator[str]:
     rows = at.told.splits[split]
     yield from count_is("wrong labels", wrong, rows.wrong.sum())
-    yield from count_is("labels as the rule gives", n, (rows.wrong & (rows.answers == rows.by_table) & rows.known[:, None]).sum())
+    yield from count_is(
+        "labels as the rule gives", n, (rows.wrong & (rows.answers == rows.by_table) & rows.known[:, None]).sum()
+    )
 
 
 # -- shortcuts ---------------------------------------------------------------------------------------------------------
@@ -63,7 +65,9 @@ def kept_by_random(rows: Rows, columns: Sequence[int]) -> float:
         for column in columns:
             rate = float((rows.said != rows.true)[rows.complete, column].mean())
             hit = rows.complete & (rng.random(len(rows)) < rate)
-            mixed[hit, column] = (mixed[hit, column] + rng.integers(1, max(2, sizes[column]), int(hit.sum()))) % sizes[column]
+            mixed[hit, column] = (mixed[hit, column] + rng.integers(1, max(2, sizes[column]), int(hit.sum()))) % sizes[
+                column
+            ]
         kept, of = right_where_wrong(rows, mixed, columns)
         hits, count = hits + kept, count + of
     return hits / max(1, count)
@@ -93,7 +97,9 @@ def misread_counts(at: Place, split: str, names: str, misread: Share, hits: Shar
     """Yield what is false about how often concepts are misread, and how often the rule keeps the labels then."""
     at = replace(at, split=split)
     listed_names = [name for name in listed(names) if at.told.columns(name)]
-    yield from holds(f"{names} are those of the finding", set(listed_names) <= set(at.finding.concepts if at.finding else ()))
+    yield from holds(
+        f"{names} are those of the finding", set(listed_names) <= set(at.finding.concepts if at.finding else ())
+    )
     rows, (wrong, right) = at.rows, kept(at, at.named())
     yield from share_is("misread examples", misread, wrong.sum(), rows.complete.sum())
     yield from share_is("kept labels", hits, right.sum(), wrong.sum())
@@ -108,11 +114,14 @@ SYSTEMATIC = "On {split:name}, {names} {verb} systematically misread in {misread
 )
 def shortcut(at: Place, split: str, names: str, verb: str, misread: Share, hits: Share, random: str) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
-    yield from percent_of("labels that random errors keep", random, kept_by_random(at.told.splits[split], at.named()), SIMULATED)
+    yield from percent_of(
+        "labels that random errors keep", random, kept_by_random(at.told.splits[split], at.named()), SIMULATED
+    )
 
 
 @says(
-    SYSTEMATIC + "; with this concept mapping {p:percent} of the training worlds keep their labels, and {hits:share} of the "
+    SYSTEMATIC
+    + "; with this concept mapping {p:percent} of the training worlds keep their labels, and {hits:share} of the "
     "misread examples."
 )
 def in_training(at: Place, split: str, names: str, verb: str, misread: Share, p: str, hits: Share) -> Iterator[str]:
@@ -126,7 +135,9 @@ def in_training(at: Place, split: str, names: str, verb: str, misread: Share, p:
 )
 def mixed(at: Place, split: str, names: str, verb: str, misread: Share, hits: Share, random: str) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
-    yield from percent_of("labels that independent errors keep", random, kept_by_independent(at.told.splits[split]), SIMULATED)
+    yield from percent_of(
+        "labels that independent errors keep", random, kept_by_independent(at.told.splits[split]), SIMULATED
+    )
 
 
 @says(
@@ -186,7 +197,10 @@ def leaking(at: Place, split: str, right: Share, implied: str, other: str) -> It
     total = int(rows.complete.sum())
     yield from share_is("right labels", right, (rows.right & rows.complete).sum(), total)
     shares = [float((part & rows.complete).sum()) / total for part in (rows.implied_right, best_by_concepts(rows))]
-    yield from holds(f"the rule is right in {implied}, counted {shares}", any(not list(percent_of("", implied, x, rows.tolerance > 1e-3 and 0.02)) for x in shares))
+    yield from holds(
+        f"the rule is right in {implied}, counted {shares}",
+        any(not list(percent_of("", implied, x, rows.tolerance > 1e-3 and 0.02)) for x in shares),
+    )
     yield from percent_of("labels by learned rules", other, learned_accuracy(rows), LEARNED + total**-0.5)
 
 
@@ -240,9 +254,9 @@ def opaque(at: Place, split: str, used: int, right: Share, names: str = "") -> I
             yield from holds(f"{name} is not predicted", (rows.said[:, at.told.columns(name)] < 0).all())
 
 
-@says("On {split:name}, {label:name} is wrong in {n:n} of the {of:n} examples where it is {value}.")
-def missed_value(at: Place, split: str, label: str, n: int, of: int, value: str) -> Iterator[str]:
-    rows, place = at.told.splits[split], at.told.label(label) or 0
+@says("{label:name} is wrong in {n:n} of the {of:n} examples where it is {value}.")
+def missed_value(at: Place, label: str, n: int, of: int, value: str) -> Iterator[str]:
+    rows, place = at.rows, at.told.label(label) or 0
     own = rows.labels[:, place] == [str(v) for v in at.told.knowledge.labels[place].values].index(value)
     yield from count_is(f"examples where {label} is {value}", of, own.sum())
     yield from count_is(f"wrong {label}", n, rows.wrong[own, place].sum())

@@ -126,7 +126,10 @@ def wrong_often(at: Place, name: str, word: str, right: Share, missed: str | Non
     for value in listed(missed or ""):
         if not re.fullmatch(r"\d+ more", value):
             row = table[values.index(value)]
-            yield from holds(f"{value} of {name} is clearly missed", clearly_below(int(row[values.index(value)]), int(row.sum()), RECALLED))
+            yield from holds(
+                f"{value} of {name} is clearly missed",
+                clearly_below(int(row[values.index(value)]), int(row.sum()), RECALLED),
+            )
 
 
 @says("It hardly distinguishes the values of {name:name}: it predicts {value} for each ({p:percent} of {n:n} answers).")
@@ -144,9 +147,7 @@ def one_value(at: Place, name: str, value: str, p: str, n: int) -> Iterator[str]
     "It reads {name:name} {pairs}; {right} are mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
     "It reads {name:name} {pairs}[; it never says {never}] ({p:percent} of {n:n} answers).",
 )
-def own_map(
-    at: Place, name: str, pairs: str, never: str | None, p: str, n: int, right: str = ""
-) -> Iterator[str]:
+def own_map(at: Place, name: str, pairs: str, never: str | None, p: str, n: int, right: str = "") -> Iterator[str]:
     if re.match(r"from ", pairs):
         yield from elsewhere(at, at.rows, name, pairs.removeprefix("from "), p, n)
         return
@@ -180,17 +181,25 @@ def elsewhere(at: Place, rows: Rows, name: str, text: str, p: str, n: int) -> It
     known = rows.answered(column) & (rows.true[:, columns] >= 0).all(axis=1)
     found = most_said(rows.true[known][:, columns], rows.said[known, column])
     yield from count_is(f"answers of {name} by {names}", n, known.sum())
-    yield from percent_of(f"answers of {name} by {names}", p, sum(most for _, _, most in found.values()) / max(1, known.sum()))
+    yield from percent_of(
+        f"answers of {name} by {names}", p, sum(most for _, _, most in found.values()) / max(1, known.sum())
+    )
     if together:
         yield from count_is(f"entries of the map of {name}", int(together[2].replace(",", "")), len(found))
         return
     values, own = values_of(knowledge, columns[0]), values_of(knowledge, column)
-    told = dict(pair.split(" as ") for pair in listed(pairs) if " as " in pair) if pairs else dict(zip(values, values, strict=True))
-    for (code,), (_, answer, most) in found.items():
+    told = (
+        dict(pair.split(" as ") for pair in listed(pairs) if " as " in pair)
+        if pairs
+        else dict(zip(values, values, strict=True))
+    )
+    for (code,), (_, _answer, most) in found.items():
         if values[code] in told:
             said = told[values[code]]
             row = rows.said[known & (rows.true[:, columns[0]] == code), column]
-            yield from holds(f"{name} by {names}: {values[code]} as {said}", said in own and (row == own.index(said)).sum() == most)
+            yield from holds(
+                f"{name} by {names}: {values[code]} as {said}", said in own and (row == own.index(said)).sum() == most
+            )
 
 
 @says("It exchanges {a:name} and {b:name}: each is said for the other ({p:percent} of {n:n} answers).")

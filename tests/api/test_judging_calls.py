@@ -23,25 +23,6 @@ def said(split):
     return Predictions("f", split, np.arange(2), {"brighter": Answer(np.array([0, 1]))})
 
 
-def test_a_diagnosis_is_of_a_run_or_of_predictions(monkeypatch, squares):
-    monkeypatch.setattr(judging, "diagnose_run", lambda run, data: ("run", run.folder, data))
-    monkeypatch.setattr(judging, "diagnose_predictions", lambda data, found: ("predictions", data, found))
-    run = Run(Path("r"), "its data")
-    assert judging.diagnose(run) == ("run", Path("r"), "its data") and judging.diagnose(squares, "folder") == (
-        "run",
-        Path("folder"),
-        squares,
-    )
-    assert judging.diagnose(squares, run) == ("run", Path("r"), squares)
-    one = said("test")
-    assert judging.diagnose(squares, one) == ("predictions", squares, {"test": one})
-    for wrong in ((squares, None), ("no data", one)):
-        with pytest.raises(ConfigError, match="diagnose needs a dataset and what a model says"):
-            judging.diagnose(*wrong)
-    with pytest.raises(ConfigError, match="score needs a dataset and what a model says"):
-        judging.score(squares)
-
-
 def test_predictions_in_any_number(squares):
     test, ood = said("test"), said("ood")
     assert (

@@ -11,7 +11,6 @@ from assay.config import Settings
 from assay.data.folds import Fold
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
 from assay.models.core import runs as model_runs
-from assay.runs.folder import RunFolder
 from assay.runs.usage import Usage
 from assay.studies import work
 from assay.studies.analyses import Number
@@ -210,32 +209,3 @@ def test_analyses_that_do_not_apply_are_named_and_others_counted(monkeypatch):
     faults["e"] = RunFailed("it broke")
     with pytest.raises(RunFailed):
         work._run_analyses(run_step(analyses=asked), Path("r"), "data")
-
-
-def test_the_record_of_a_run_has_all_that_was_found(monkeypatch):
-    def score(metric):
-        return SimpleNamespace(to_dict=lambda: {"metric": metric})
-
-    def dicts(**facts):
-        return SimpleNamespace(to_dict=lambda: facts)
-
-    diagnosis = SimpleNamespace(
-        verdict="shortcut", kinds=("shortcut", "noise"), reasons=["first", "second"], counterfactuals=dicts(flips=3),
-        scores={"test": {"f1": score("f1"), "acc": score("acc")}, "ood": {"f1": score("ood f1")}},
-    )  # fmt: skip
-    dataset = SimpleNamespace(fingerprint="ff", manifest={"seed": 11, "versions": {"assay": "1"}})
-    run = RunFolder(Path("r"))
-    monkeypatch.setattr("assay.diagnosis.runs.diagnose_run", lambda run, dataset: diagnosis)
-    monkeypatch.setattr("assay.diagnosis.headline.headline", lambda diagnosis: dicts(verdict="short"))
-    monkeypatch.setattr(RunFolder, "about", lambda self: {"config": {"epochs": 2}, "model": "cbm"})
-    monkeypatch.setattr(work, "_run_analyses", lambda step, folder, dataset: ([{"n": 1}], {"leakage": "no"}))
-    expected = {
-        "run": "r", "verdict": "shortcut", "headline": {"verdict": "short"}, "findings": ["shortcut", "noise"],
-        "reasons": ["first", "second"], "fingerprint": "ff", "data_seed": 11, "config": {"epochs": 2},
-        "versions": {"assay": "1"}, "scores": {"test": [{"metric": "f1"}, {"metric": "acc"}], "ood": [{"metric": "ood f1"}]},
-        "numbers": [{"n": 1}], "refused": {"leakage": "no"}, "counterfactuals": {"flips": 3},
-    }  # fmt: skip
-    assert work._score(run_step("r"), run, dataset) == expected
-    monkeypatch.setattr(work, "_metric_code", lambda: {"code": {"mine": {}}})
-    diagnosis.counterfactuals = None
-    assert work._score(run_step("r"), run, dataset) == {**expected, "counterfactuals": None, "code": {"mine": {}}}

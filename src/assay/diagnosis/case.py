@@ -105,9 +105,7 @@ class Case:
             views[name].carry(view, rows)
             chosen[name] = rows
         again = Case(views, self.training, self.thresholds, self.effects, self.taught, self.reliance, self.remembered)
-        again.__dict__["new"] = {
-            name: None if mask is None else mask[chosen[name]] for name, mask in self.new.items()
-        }
+        again.__dict__["new"] = {name: None if mask is None else mask[chosen[name]] for name, mask in self.new.items()}
         for kind in ("explanations", "explanations_of_all"):
             known: Explanations = getattr(self, kind)
             own = [views[name] for name in known.names], [chosen[name] for name in known.names]

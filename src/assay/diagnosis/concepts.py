@@ -183,9 +183,13 @@ def judge_concepts(
     fitter = MapFitter(evidence, level, thresholds.of(Maps))
     decides = [state.decides for state in fitted] or decided_examples(evidence).tolist()
     settings, each = thresholds.of(Concepts), level / len(space)
+    blank = [
+        ConceptState(concept.name, "absent", place in used, decides[place], 0, 0, 0)
+        for place, concept in enumerate(space.concepts)
+    ]
     return tuple(
-        _judge(evidence, place, place in used, decides[place], fitter, each, settings, fitted[place] if fitted else None)
-        for place in range(len(space))
+        _judge(evidence, state, fitter, each, settings, fitted[place] if fitted else None)
+        for place, state in enumerate(blank)
     )
 
 
@@ -201,18 +205,18 @@ def decided_examples(evidence: Evidence) -> Array:
 
 def _judge(
     evidence: Evidence,
-    place: int,
-    used: bool,
-    decides: int,
+    blank: ConceptState,
     fitter: MapFitter,
     level: float,
     settings: Concepts,
     fitted: ConceptState | None,
 ) -> ConceptState:
+    """Return how the concept of a state that is not judged yet is predicted."""
+    place = evidence.knowledge.space.place(blank.concept)
     concept, truth = evidence.knowledge.space.concepts[place], evidence.concepts[:, place]
     table = confusion(truth, evidence.predicted_concepts[:, place], len(concept.values))[:, :-1]  # no column for none
     total, answered = int((truth >= 0).sum()), int(table.sum())
-    absent = ConceptState(concept.name, "absent", used, decides, total, answered, int(np.trace(table)))
+    absent = replace(blank, examples=total, answered=answered, right=int(np.trace(table)))
     if not total:
         return replace(absent, state="too few")  # its truth is nowhere known
     if not answered or at_least(total - answered, total, settings.tolerated) <= level:

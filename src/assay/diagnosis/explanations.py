@@ -37,7 +37,7 @@ SMALLEST = 0.01
 
 @dataclass(frozen=True)
 class NamedRegion:
-    """A region of the concepts in words, with the answers to questions that lead to it, and how many are wrong there."""
+    """A region of the concepts in words, the answers to questions that lead to it, and how many are wrong there."""
 
     where: str
     path: tuple[tuple["ConceptQuestion", bool], ...]
@@ -147,12 +147,12 @@ def explain(
         return np.concatenate([values(view)[own] for view, own in zip(parts.values(), rows, strict=True)])
 
     codes = column(lambda view: view.evidence.concepts)
-    wrong = column(lambda view: (view.wrong if every else view.open).any(axis=1))
+    wrong = column(lambda view: np.asarray((view.wrong if every else view.open).any(axis=1)))
     ruled = first.evidence.knowledge.has_rule
     nearby = column(lambda v: v.near_types).astype(np.int64) if ruled else np.zeros((len(codes), 1), dtype=np.int64)
     masks = [new.get(name) for name in parts]
     known = [mask for mask in masks if mask is not None]
-    basis = {
+    basis: dict[str, Any] = {
         "right": column(lambda view: view.right),
         "wrong": wrong,
         "every": every,
@@ -160,7 +160,9 @@ def explain(
         "cells": distinct_rows(codes[:, first.columns]).which,
         "split": np.concatenate([np.full(len(own), i) for i, own in enumerate(rows)]),
         "nearby": distinct_rows(nearby).which,
-        "new": np.concatenate([m[own] for m, own in zip(known, rows, strict=True)]) if len(known) == len(rows) else None,
+        "new": np.concatenate([m[own] for m, own in zip(known, rows, strict=True)])
+        if len(known) == len(rows)
+        else None,
     }
     groups = {"chance": np.zeros(len(wrong), dtype=np.int64), "boundary": basis["nearby"], "split": basis["split"]}
     if basis["new"] is not None:
@@ -252,7 +254,7 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[ConceptQue
     for column in columns:
         concept = space.concepts[column]
         values = concept.values
-        if set(values) == {True, False}:
+        if all(isinstance(value, bool) for value in values) and len(values) == 2:  # 0 and 1 are no bool
             code = concept.code(True)
             questions.append(ConceptQuestion(column, code, False, concept.name, f"not {concept.name}"))
             continue
@@ -263,7 +265,9 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[ConceptQue
         if len(values) > 3 and all(isinstance(value, (int, float)) for value in values):
             for code in range(1, len(values) - 1):
                 above = f"{concept.name} is above {values[code]}"
-                questions.append(ConceptQuestion(column, code, True, f"{concept.name} is at most {values[code]}", above))
+                questions.append(
+                    ConceptQuestion(column, code, True, f"{concept.name} is at most {values[code]}", above)
+                )
     return questions
 
 

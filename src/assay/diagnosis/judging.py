@@ -139,7 +139,12 @@ def _wrong_too_often(case: Case) -> bool:
     return bool(at_least(wrong, total, case.settings(Concepts).tolerated) <= case.level)
 
 
-PLACES: Mapping[Kind, str] = {"memorised": "new world", "missed region": "region", "boundary": "boundary", "shifted": "split"}
+PLACES: Mapping[Kind, str] = {
+    "memorised": "new world",
+    "missed region": "region",
+    "boundary": "boundary",
+    "shifted": "split",
+}
 """The explanation behind a finding."""
 
 
@@ -151,9 +156,11 @@ def _unsettled(case: Case, findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         close = []
         own = told.fit.get(PLACES.get(finding.kind, ""))
-        for other in told_of if own is not None else ():
+        for other in told_of:
             theirs = told.fit.get(PLACES[other.kind])
-            if other.kind != finding.kind and theirs is not None and abs(theirs - own) < margin:
+            if other.kind == finding.kind or own is None or theirs is None:
+                continue
+            if abs(theirs - own) < margin:
                 close.append(other.kind)
         result.append(replace(finding, unsettled=tuple(close)))
     return result

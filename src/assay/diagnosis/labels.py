@@ -15,6 +15,8 @@ from assay.metrics.quality import confusion
 Standing = Literal["right", "mostly right", "wrong", "undecided"]
 STANDINGS: tuple[Standing, ...] = ("wrong", "undecided", "mostly right", "right")
 """From the worst to the best."""
+
+
 @dataclass(frozen=True)
 class LabelState:
     """How right one label is on one split."""

@@ -10,8 +10,8 @@ from typing import Any
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Finding
 from assay.diagnosis.explanations import Explanations
-from assay.diagnosis.thresholds import Concepts, Labels
 from assay.diagnosis.judging import Judgement
+from assay.diagnosis.thresholds import Concepts, Labels
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,10 @@ def table_of(case: Case, judgement: Judgement) -> tuple[TableRow, ...]:
     return (
         *_states(case),
         *(_of_finding(finding) for finding in judgement.findings),
-        *(TableRow(w.split, "finding", w.kind, "withdrawn", None, None, None, None, None, f"{w.rival}: {w.why}") for w in judgement.withdrawn),
+        *(
+            TableRow(w.split, "finding", w.kind, "withdrawn", None, None, None, None, None, f"{w.rival}: {w.why}")
+            for w in judgement.withdrawn
+        ),
         *_explained(case.explanations),
     )
 
@@ -54,12 +57,25 @@ def _states(case: Case) -> Iterator[TableRow]:
         for label in view.labels:
             low, high = label.interval
             missed = f"missed: {', '.join(label.missed)}" if label.missed else ""
-            yield TableRow(split, "label", label.label, label.standing, label.accuracy, low, high, label.examples, labels.right, missed)
+            yield TableRow(
+                split,
+                "label",
+                label.label,
+                label.standing,
+                label.accuracy,
+                low,
+                high,
+                label.examples,
+                labels.right,
+                missed,
+            )
         for state in view.concepts:
             low, high = state.interval
             value = state.accuracy if state.answered else None
             note = "" if state.used else "not used by the rule"
-            yield TableRow(split, "concept", state.concept, state.state, value, low, high, state.answered, concepts.right, note)
+            yield TableRow(
+                split, "concept", state.concept, state.state, value, low, high, state.answered, concepts.right, note
+            )
 
 
 def _of_finding(finding: Finding) -> TableRow:

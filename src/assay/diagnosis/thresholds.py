@@ -27,7 +27,9 @@ class Section:
         for entry in fields(self):
             value, (low, high) = getattr(self, entry.name), (entry.metadata["low"], entry.metadata["high"])
             if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
-                raise ConfigError(f"{self.section}.{entry.name}: expected a number from {low:g} to {high:g}, got {value!r}")
+                raise ConfigError(
+                    f"{self.section}.{entry.name}: expected a number from {low:g} to {high:g}, got {value!r}"
+                )
 
 
 S = TypeVar("S", bound=Section)
@@ -39,7 +41,9 @@ class Concepts(Section):
 
     section: ClassVar[str] = "concepts"
     tolerated: float = threshold(0.05, "share of wrong answers above which a concept is noisy", "docs: tolerated 5 %")
-    right: float = threshold(0.9, "accuracy that a concept judged right surely exceeds", "power: 10 % errors are never sound")
+    right: float = threshold(
+        0.9, "accuracy that a concept judged right surely exceeds", "power: 10 % errors are never sound"
+    )
     recall: float = threshold(0.88, "recall below which a value of a concept or label is missed", "zoo: 1-2 % noise")
     constant: float = threshold(0.95, "share of one answer from which on a concept is collapsed", "built zoo")
     learned: float = threshold(0.2, "Cramer's V below which a concept is not learned", "built zoo")
@@ -50,7 +54,9 @@ class Labels(Section):
     """How labels are judged."""
 
     section: ClassVar[str] = "labels"
-    right: float = threshold(0.9, "accuracy that a label judged right surely exceeds", "power: 10 % errors are never sound")
+    right: float = threshold(
+        0.9, "accuracy that a label judged right surely exceeds", "power: 10 % errors are never sound"
+    )
     mostly: float = threshold(0.75, "accuracy below which a label counts as not learned", "built zoo")
 
 
@@ -59,7 +65,9 @@ class Maps(Section):
     """Which map explains the answers of a concept."""
 
     section: ClassVar[str] = "maps"
-    clearly: float = threshold(0.1, "share of the answers that another map must explain beyond the concept's own", "built zoo")
+    clearly: float = threshold(
+        0.1, "share of the answers that another map must explain beyond the concept's own", "built zoo"
+    )
     mostly: float = threshold(0.5, "share of the answers that a map must surely explain", "built zoo")
 
 
@@ -68,8 +76,16 @@ class Rivals(Section):
     """How explanations of wrong labels are compared."""
 
     section: ClassVar[str] = "rivals"
-    margin: float = threshold(10.0, "nats on held-out worlds by which one explanation must beat another", "0 of 200 random error patterns", 0, 1000)
-    half: float = threshold(0.5, "share of the wrong labels that a cause must account for to come first", "by definition")
+    margin: float = threshold(
+        10.0,
+        "nats on held-out worlds by which one explanation must beat another",
+        "0 of 200 random error patterns",
+        0,
+        1000,
+    )
+    half: float = threshold(
+        0.5, "share of the wrong labels that a cause must account for to come first", "by definition"
+    )
     fewest: int = threshold(20, "examples that a comparison needs on each side", "built zoo", 2, 10_000)
 
 
@@ -78,9 +94,13 @@ class Verdict(Section):
     """What all checks share."""
 
     section: ClassVar[str] = "verdict"
-    level: float = threshold(0.01, "chance of reporting a fault of a concept or label that has none", "power", 1e-9, 0.5)
+    level: float = threshold(
+        0.01, "chance of reporting a fault of a concept or label that has none", "power", 1e-9, 0.5
+    )
     kept: float = threshold(0.75, "share of labels that are surely right where a model counts as right", "built zoo")
-    resamples: int = threshold(40, "resamples of worlds for the certainty of the first word", "standard error 8 points", 0, 1000)
+    resamples: int = threshold(
+        40, "resamples of worlds for the certainty of the first word", "standard error 8 points", 0, 1000
+    )
     pairs: float = threshold(0.9, "counterfactual sensitivity and invariance of a sound model", "built zoo")
     calibration: float = threshold(0.05, "calibration error from which on it is noted", "30 calibrated models")
 
@@ -126,7 +146,9 @@ def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     for key, value in values.items():
         section, _, name = str(key).rpartition(".")
         if section not in known:
-            raise ConfigError(f"no threshold {key!r}: expected SECTION.NAME{suggestion(str(key), list(names_of(known)))}")
+            raise ConfigError(
+                f"no threshold {key!r}: expected SECTION.NAME{suggestion(str(key), list(names_of(known)))}"
+            )
         entry = {entry.name: entry for entry in fields(known[section])}.get(name)
         if entry is None:
             raise ConfigError(f"no threshold {key!r}{suggestion(str(key), list(names_of(known)))}")

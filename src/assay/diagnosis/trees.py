@@ -25,7 +25,9 @@ class TreeNode:
     no: "TreeNode | None" = None
     yes: "TreeNode | None" = None
 
-    def leaves(self, path: tuple[tuple[int, bool], ...] = ()) -> Iterator[tuple[tuple[tuple[int, bool], ...], "TreeNode"]]:
+    def leaves(
+        self, path: tuple[tuple[int, bool], ...] = ()
+    ) -> Iterator[tuple[tuple[tuple[int, bool], ...], "TreeNode"]]:
         """Yield every leaf with the answers that lead to it."""
         if self.no is None or self.yes is None:
             yield path, self

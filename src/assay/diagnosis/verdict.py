@@ -57,7 +57,7 @@ class Diagnosis:
     """For each encoder group, what is predicted for each true value on the first split."""
     table: tuple[TableRow, ...] = ()
     """Everything that was tested, a row each."""
-    certainty: Certainty = Certainty("", {})
+    certainty: Certainty = field(default_factory=lambda: Certainty("", {}))
     notes: tuple[str, ...] = ()
     """Further sentences: warnings, other splits, calibration, constraints, changes of single concepts."""
     about: Mapping[str, Any] = field(default_factory=dict)

@@ -52,7 +52,9 @@ def difference_within(errors: Array, side: Array, cells: Array, worlds: Array) -
     old_rate = np.bincount(of, wrong * ~new, count) / np.maximum(1, np.bincount(of, sizes * ~new, count))
     excess = float((wrong * new - sizes * new * old_rate[of]).sum())
     by = excess / float(sizes[new].sum())
-    return Difference(by, _chance(wrong - sizes * _pooled(of, wrong, sizes, count), new, of, count), int(side.sum()), share)
+    return Difference(
+        by, _chance(wrong - sizes * _pooled(of, wrong, sizes, count), new, of, count), int(side.sum()), share
+    )
 
 
 def _pooled(cell: Array, wrong: Array, sizes: Array, count: int) -> Array:
@@ -130,7 +132,9 @@ def rises(before: Array, after: Array, level: float, drop: float, fewest: int) -
         return False
     counts = int(after.sum()), int(before.sum())
     low, high = wilson(counts[0], len(after))[0], wilson(counts[1], len(before))[1]
-    return bool(hypergeometric_tail(counts[0], sum(counts), len(after), len(after) + len(before)) <= level and low > high)
+    return bool(
+        hypergeometric_tail(counts[0], sum(counts), len(after), len(after) + len(before)) <= level and low > high
+    )
 
 
 def hypergeometric_tail(drawn: int, marked: int, draws: int, total: int) -> float:

@@ -211,6 +211,6 @@ def describe_gaps(split: str, known: Array) -> str:
         return ""
     whole, share = int(np.asarray(known.all(axis=1)).sum()), 100 * float((~known).mean())
     return (
-        f"On {split}, {share:.0f} % of the true concepts that the rule uses are not known and not judged; what needs all of "
-        f"them is judged on the {whole:,} of {len(known):,} examples that have them all."
+        f"On {split}, {share:.0f} % of the true concepts that the rule uses are not known and not judged; what needs "
+        f"all of them is judged on the {whole:,} of {len(known):,} examples that have them all."
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.kept import kept_by_annotations
 from assay.diagnosis.thresholds import Section, threshold
 from assay.diagnosis.views import SplitView
@@ -20,11 +20,25 @@ class WrongAnnotations(Section):
     """Whose error a disagreement of model and table is."""
 
     section: ClassVar[str] = "annotations"
-    partly: float = threshold(0.2, "share of the disagreement from which on annotations explain a part", "review: 0.00 against 0.90-1.18")
-    mostly: float = threshold(0.5, "share of the disagreement that annotations may explain where it cannot be told", "spike, 62 of 64")
-    rest: float = threshold(0.02, "share of examples that the model may misread beside wrong annotations", "spike: 27 of 32 real misreadings")
-    rows: float = threshold(0.01, "share of examples that surely contradict themselves where the model is right", "a rule and its labels never do")
-    implied: float = threshold(0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo")
+    partly: float = threshold(
+        0.2, "share of the disagreement from which on annotations explain a part", "review: 0.00 against 0.90-1.18"
+    )
+    mostly: float = threshold(
+        0.5, "share of the disagreement that annotations may explain where it cannot be told", "spike, 62 of 64"
+    )
+    rest: float = threshold(
+        0.02,
+        "share of examples that the model may misread beside wrong annotations",
+        "spike: 27 of 32 real misreadings",
+    )
+    rows: float = threshold(
+        0.01,
+        "share of examples that surely contradict themselves where the model is right",
+        "a rule and its labels never do",
+    )
+    implied: float = threshold(
+        0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo"
+    )
 
 
 @dataclass(frozen=True)
@@ -95,8 +109,8 @@ class AnnotationsCheck(Check):
         "concepts": Claim(
             "The annotated concepts contradict the annotated labels where the model disagrees with them.",
             "On {split}, predicted and annotated concepts differ in {differ} of {examples} examples; in "
-            "{contradict/differ} the annotated concepts contradict the annotated label by the rule, and in {implied} of "
-            "these {contradict} the predicted concepts imply it.",
+            "{contradict/differ} the annotated concepts contradict the annotated label by the rule, and in {implied} "
+            "of these {contradict} the predicted concepts imply it.",
             "Correct the annotations: `assay audit DATA` lists the rows that contradict the rule.",
         ),
         "labels": Claim(
@@ -122,8 +136,10 @@ class AnnotationsCheck(Check):
             return
         if found.whose(case.settings(WrongAnnotations)) not in ("annotations", "both"):
             return
-        numbers = {"split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied}
-        explained = {"contradict": found.contradict, "explained": min(1.0, found.explained[1])}
+        numbers: dict[str, Number] = {
+            "split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied,
+        }  # fmt: skip
+        explained: dict[str, Number] = {"contradict": found.contradict, "explained": min(1.0, found.explained[1])}
         rows = {view.name: view.by_table | view.in_rows(view.by_concepts, view.misread & view.contradicts)}
         yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
 
@@ -133,5 +149,5 @@ class AnnotationsCheck(Check):
         often = [at_least(int(own.sum()), len(view), least) <= each for own in view.by_table.T]
         if any(often) and 2 * count >= wrong:
             names = tuple(s.label for s, own in zip(view.labels, often, strict=True) if own)
-            numbers = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
+            numbers: dict[str, Number] = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
             yield Found("labels", view.name, numbers, labels=names, rows={view.name: view.by_table})

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import rises
@@ -55,7 +55,9 @@ class BoundaryCheck(Check):
     severity = 50
     measure = "near_accuracy"
     null = "labels are wrong near the boundary as often as far from it; pairs that differ in one concept are right"
-    statistic = "wrong labels near the boundary against far from it, hypergeometric; sensitivity and invariance of pairs"
+    statistic = (
+        "wrong labels near the boundary against far from it, hypergeometric; sensitivity and invariance of pairs"
+    )
     settings = NearBoundary
     needs_rule = True
     why = "labels wrong near the boundary"
@@ -69,8 +71,8 @@ class BoundaryCheck(Check):
     claims: ClassVar = {
         "near": Claim(
             "Labels are right far from the boundary of the rule and wrong near it.",
-            "On {split}, {label} is right in {near_right/near} examples {where} one change of a concept alters it, and in "
-            "{far_right/far} {where} no such change does{worst}.",
+            "On {split}, {label} is right in {near_right/near} examples {where} one change of a concept alters it, and "
+            "in {far_right/far} {where} no such change does{worst}.",
             "Train with more examples near the boundary: `assay make` draws a split `hard` of them.",
         ),
         "follows": Claim(
@@ -103,10 +105,13 @@ class BoundaryCheck(Check):
             if not rises(~right[far], ~right[near], view.level, settings.drop, fewest):
                 continue
             hits, total = int(right[near].sum()), int(near.sum())
-            if wilson(int(right[far].sum()), int(far.sum()))[0] < kept or at_most(hits, total, settings.near) > view.level:
+            if (
+                wilson(int(right[far].sum()), int(far.sum()))[0] < kept
+                or at_most(hits, total, settings.near) > view.level
+            ):
                 continue
             worst = _worst_types(side.types, side.in_types, right, view.level)
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name, "label": label.name, "near_right": hits, "near": total,
                 "far_right": int(right[far].sum()), "far": int(far.sum()),
                 "where": "that keep no variant of the rule and where" if side.variants else "where",
@@ -126,7 +131,9 @@ class BoundaryCheck(Check):
             return
         for name, part in (("follows", effects.all.follows), ("stays", effects.all.stays)):
             if part.applies and part.high < least:
-                numbers = {"split": effects.split, name: part.value, "high": part.high, "pairs": effects.pairs}
+                numbers: dict[str, Number] = {
+                    "split": effects.split, name: part.value, "high": part.high, "pairs": effects.pairs,
+                }  # fmt: skip
                 yield Found(name, effects.split, numbers, details=(effects.text,))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.told_by_concepts import accuracy_from_concepts
 from assay.diagnosis.views import SplitView
@@ -23,8 +23,12 @@ class LeakingLabels(Section):
     """When labels are better than concepts allow."""
 
     section: ClassVar[str] = "leaking"
-    better: float = threshold(0.05, "share of labels beyond the best rule over the predicted concepts", "spike: 8 to 0 of 16 false")
-    excess: float = threshold(0.02, "share of labels beyond equal concepts, without a rule", "spike: 78 of 80 at 7.5 points, 1 of 120 false")
+    better: float = threshold(
+        0.05, "share of labels beyond the best rule over the predicted concepts", "spike: 8 to 0 of 16 false"
+    )
+    excess: float = threshold(
+        0.02, "share of labels beyond equal concepts, without a rule", "spike: 78 of 80 at 7.5 points, 1 of 120 false"
+    )
 
 
 @register
@@ -79,7 +83,9 @@ class LeakingCheck(Check):
         if wilson(own, total)[0] <= by_concepts + case.settings(LeakingLabels).better:
             return None
         share = int((view.complete & implied).sum()) / total
-        numbers = {"split": view.name, "right": own, "implied": share, "examples": total, "by_concepts": by_concepts}
+        numbers: dict[str, Number] = {
+            "split": view.name, "right": own, "implied": share, "examples": total, "by_concepts": by_concepts,
+        }  # fmt: skip
         return Found("rule", view.name, numbers)
 
     def _within_cells(self, case: Case, view: SplitView) -> Found | None:
@@ -87,12 +93,14 @@ class LeakingCheck(Check):
         rows = np.flatnonzero(evidence.known.all(axis=1))
         if not evidence.has_concepts or len(rows) < FEWEST:
             return None
-        cells = distinct_rows(np.concatenate([evidence.concepts[rows], evidence.predicted_concepts[rows]], axis=1)).which
+        cells = distinct_rows(
+            np.concatenate([evidence.concepts[rows], evidence.predicted_concepts[rows]], axis=1)
+        ).which
         for place, label in enumerate(view.labels):
             found = matches_within(view.truth[rows, place], evidence.predicted_labels[rows, place], cells)
             beyond = (found.right - found.expected) / len(rows)
             if beyond >= case.settings(LeakingLabels).excess and found.chance <= view.level / len(view.labels):
-                numbers = {
+                numbers: dict[str, Number] = {
                     "split": view.name, "label": label.label, "right": found.right, "examples": len(rows),
                     "expected": found.expected / len(rows), "implied": found.expected / len(rows),
                 }  # fmt: skip

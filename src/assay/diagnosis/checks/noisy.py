@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.checks.shortcut import advice, named
 from assay.diagnosis.concepts import SYSTEMATIC, WRONG
@@ -72,7 +72,9 @@ class NoisyCheck(Check):
             if case.ruled and 2 * int(view.in_rows(explained, view.misread_of(names)).sum()) < int(explained.sum()):
                 yield from _together(case, view)
             sentences = describe_concepts(wrong, view.evidence)
-            numbers = {"split": view.name, "first": sentences[0], "count": len(wrong), "next": advice(case, names)}
+            numbers: dict[str, Number] = {
+                "split": view.name, "first": sentences[0], "count": len(wrong), "next": advice(case, names),
+            }  # fmt: skip
             cells = view.by_concepts | view.causes["both"] if case.ruled else view.wrong
             rows = {view.name: view.in_rows(cells, view.misread_of(names)) | view.causes["unsure"]}
             claim = "used" if case.ruled else "any"
@@ -89,7 +91,7 @@ def _together(case: Case, view: SplitView) -> Iterator[Found]:
         return
     misread = [(int((view.misread_of([state.concept])).sum()), state.concept) for state in view.concepts if state.used]
     names = tuple(name for count, name in sorted(misread, reverse=True) if count)
-    numbers = {
+    numbers: dict[str, Number] = {
         "split": view.name, "misread": int(view.misread.sum()), "examples": int(view.complete.sum()), "wrong": wrong,
         "count": len(names), "next": advice(case, names), **named(names),
     }  # fmt: skip

@@ -1,11 +1,11 @@
 """A reasoning shortcut: concepts are misread, and the rule still gives the right labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.checks.annotations import disagreement, whose_error
 from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
 from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
@@ -21,7 +21,9 @@ class Shortcut(Section):
 
     section: ClassVar[str] = "shortcut"
     kept: float = threshold(0.75, "share of labels that the rule surely keeps under the misreadings", "built zoo")
-    excess: float = threshold(0.1, "share of labels kept beyond random errors of the same rate", "review 1.9: stripe, 0.89 of 0.87")
+    excess: float = threshold(
+        0.1, "share of labels kept beyond random errors of the same rate", "review 1.9: stripe, 0.89 of 0.87"
+    )
 
 
 def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
@@ -38,7 +40,9 @@ class ShortcutCheck(Check):
     severity = 90
     measure = "concept_f1"
     null = "concepts err at random, as often as they do"
-    statistic = "share of misread examples whose labels the rule keeps, against random errors of the same rate; binomial"
+    statistic = (
+        "share of misread examples whose labels the rule keeps, against random errors of the same rate; binomial"
+    )
     settings = Shortcut
     needs_rule = True
     rivals = (Rival("annotations", _by_annotations, "wrong annotations explain the disagreement of model and table"),)
@@ -56,7 +60,8 @@ class ShortcutCheck(Check):
             "A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot "
             "reveal it.",
             "On {split}, {concepts} {are} systematically misread in {misread/examples} examples; with this concept "
-            "mapping {agreement%} of the training worlds keep their labels, and {kept/misread} of the misread examples.",
+            "mapping {agreement%} of the training worlds keep their labels, and {kept/misread} of the misread "
+            "examples.",
             "{next}",
         ),
         "mixed": Claim(
@@ -89,8 +94,8 @@ class ShortcutCheck(Check):
         if not always and not _keeps(case, view, kept, count, random):
             return None
         claim = "kept" if _keeps(case, view, kept, count, random) else "training"
-        known = {} if agreement is None else {"agreement": agreement}
-        return self._found(case, view, claim, wrong, misread, known | {"kept": kept, "random": random})
+        known: dict[str, Number] = {} if agreement is None else {"agreement": agreement}
+        return self._found(case, view, claim, wrong, known | {"kept": kept, "random": random})
 
     def _mixed(self, case: Case, view: SplitView) -> Found | None:
         """Return errors of concepts that together keep the labels, though no concept by itself is mostly misread."""
@@ -110,15 +115,16 @@ class ShortcutCheck(Check):
                 return None
         elif not _keeps(case, view, kept, count, expected):
             return None
-        return self._found(case, view, "mixed", noisy, misread, {"kept": kept, "random": expected})
+        return self._found(case, view, "mixed", noisy, {"kept": kept, "random": expected})
 
     def _found(
-        self, case: Case, view: SplitView, claim: str, states: Sequence[ConceptState], misread: object, numbers: dict
+        self, case: Case, view: SplitView, claim: str, states: Sequence[ConceptState], numbers: Mapping[str, Number]
     ) -> Found:
         names = tuple(state.concept for state in states)
         rows = view.misread_of(names)
-        told = {
-            "split": view.name, "misread": int((rows & view.complete).sum() if claim != "mixed" else view.misread.sum()),
+        misread = view.misread if claim == "mixed" else rows & view.complete
+        told: dict[str, Number] = {
+            "split": view.name, "misread": int(misread.sum()),
             "examples": int(view.complete.sum()), "next": advice(case, names), **named(names),
         }  # fmt: skip
         accounted = view.in_rows(view.by_concepts | view.causes["both"], rows)
@@ -126,7 +132,7 @@ class ShortcutCheck(Check):
         if "agreement" in numbers and claim == "kept":
             share = percent(float(numbers["agreement"]))
             details = (*details, f"With this concept mapping {share} of the training worlds keep their labels.")
-        return Found(claim, view.name, told | numbers, names, details=details, rows={view.name: accounted})
+        return Found(claim, view.name, {**told, **numbers}, names, details=details, rows={view.name: accounted})
 
 
 def _keeps(case: Case, view: SplitView, kept: int, count: int, random: float) -> bool:

@@ -6,11 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.concepts import surely_right
 from assay.diagnosis.labels import LabelState
 from assay.diagnosis.thresholds import Concepts, Labels
+from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first, share_of
 from assay.metrics.interval import at_least
 
@@ -21,7 +22,9 @@ STEPS = 1.05 ** np.arange(0, 140)
 def undecided(case: Case) -> bool:
     """Return whether labels, concepts of the rule, or how labels follow, are not decided on the first split."""
     view = case.first
-    return bool(undecided_labels(case)) or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+    return (
+        bool(undecided_labels(case)) or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+    )
 
 
 def undecided_labels(case: Case) -> list[LabelState]:
@@ -80,14 +83,15 @@ class TooFewCheck(Check):
         view = case.first
         if contested(case):
             differ = int(view.misread.sum())
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name, "differ": differ, "contradict": int((view.misread & view.contradicts).sum()),
                 "named": f"{differ:,} disagreements of model and annotations",
             }  # fmt: skip
             yield Found("contested", view.name, numbers, tuple(c.concept for c in view.wrong_used))
-            return
-        if not undecided(case):
-            return
+        elif undecided(case):
+            yield self._undecided(case, view)
+
+    def _undecided(self, case: Case, view: SplitView) -> Found:
         labels = undecided_labels(case)
         concepts = view.in_state(["too few"])
         parts = [(f"label {x.label}", x.right, x.examples) for x in labels]
@@ -97,20 +101,21 @@ class TooFewCheck(Check):
             parts.append(("labels that follow from the concepts", int((view.complete & view.follows).sum()), total))
         more = [found for _, right, total in parts if (found := more_needed(case, right, total)) is not None]
         advice = f"Predict about {max(more):,} more examples: at these rates they would decide." if more else ""
-        numbers = {
+        numbers: dict[str, Number] = {
             "split": view.name, "examples": len(view), "more": max(more, default=0),
             "named": join_first([f"{name} ({share_of(right, total)})" for name, right, total in parts]),
             "next": advice or "Predict more examples; at these rates many more are needed.",
         }  # fmt: skip
         concerned = tuple(x.concept for x in concepts), tuple(x.label for x in labels)
-        yield Found("undecided", view.name, numbers, *concerned)
+        return Found("undecided", view.name, numbers, *concerned)
 
 
 def more_needed(case: Case, right: int, total: int) -> int | None:
     """Return how many more examples at this rate would show it right, or wrong; None if very many."""
     share = right / max(1, total)
     settings = case.settings(Concepts)
-    for count in np.unique(np.round(max(total, 10) * STEPS).astype(int)).tolist():
+    counts: list[int] = np.unique(np.round(max(total, 10) * STEPS).astype(int)).tolist()
+    for count in counts:
         hits = round(share * count)
         wrong = at_least(count - hits, count, settings.tolerated) <= case.level / 10
         if count > total and (surely_right(hits, count, settings.right) or wrong):

@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Concepts
 from assay.diagnosis.wording import join_first, percent, share_of
 from assay.metrics.interval import at_least
@@ -53,9 +53,15 @@ class UnderfitCheck(Check):
         Rival("noisy", _noise_explains, "misread concepts account for them"),
         Rival("missed region", _accounts, "they lie in a region"),
         Rival("memorised", _accounts, "they lie on new worlds"),
-        Rival("opaque", lambda case, mine, theirs: mine.claim == "unexplained", "without concepts it cannot be told why"),
+        Rival(
+            "opaque", lambda case, mine, theirs: mine.claim == "unexplained", "without concepts it cannot be told why"
+        ),
         *(
-            Rival(kind, lambda case, mine, theirs: mine.claim == "unexplained" and _accounts(case, mine, theirs), "it accounts for them")
+            Rival(
+                kind,
+                lambda case, mine, theirs: mine.claim == "unexplained" and _accounts(case, mine, theirs),
+                "it accounts for them",
+            )
             for kind in ("shortcut", "wrong rule", "inconsistent", "boundary", "shifted", "spurious")
         ),
     )
@@ -102,9 +108,11 @@ class UnderfitCheck(Check):
                 continue
             states = [view.labels[place] for place in places]
             cells = np.zeros_like(view.wrong)
-            counted = {"labels": view.wrong, "uncertain": view.causes["unsure"]}.get(claim, view.open | view.causes["both"])
+            counted = {"labels": view.wrong, "uncertain": view.causes["unsure"]}.get(
+                claim, view.open | view.causes["both"]
+            )
             cells[:, places] = counted[:, places]
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name,
                 "named": join_first([f"{s.label} is right in {share_of(s.right, s.examples)}" for s in states]),
                 "majority": join_first([percent(s.majority / s.examples) for s in states]), "wrong": int(cells.sum()),
@@ -115,5 +123,5 @@ class UnderfitCheck(Check):
 def mixed(case: Case) -> Found:
     """Return that no single cause accounts for half of the wrong labels, with the causes of the worst split."""
     view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
-    numbers = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
+    numbers: dict[str, Number] = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
     return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.missed_region import region_of
 from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
@@ -97,7 +97,12 @@ class WrongRuleCheck(Check):
         places = [place for place, _ in [*often, *values]]
         accounted = np.zeros_like(blamed)
         accounted[:, places] = blamed[:, places]
-        numbers = {"split": view.name, "examples": total, "wrong": int(blamed.any(axis=1).sum()), "named": join_first(texts)}
+        numbers: dict[str, Number] = {
+            "split": view.name,
+            "examples": total,
+            "wrong": int(blamed.any(axis=1).sum()),
+            "named": join_first(texts),
+        }
         labels = tuple(view.labels[place].label for place in places)
         return Found("labels" if often else "value", view.name, numbers, labels=labels, rows={view.name: accounted})
 
@@ -112,4 +117,3 @@ def _missed(view: SplitView, place: int, blamed: np.ndarray, rows: np.ndarray, l
         if at_least(count, total, share) <= level / len(values):
             texts.append(f"{label.name} is wrong in {count:,} of the {total:,} where it is {label.values[value]}")
     return texts
-
