@@ -48,7 +48,7 @@ def test_a_model_is_asked_about_tests_first(monkeypatch, squares):
     ) == ["ood"]
 
 
-def test_interventions_reports_and_the_viewer(monkeypatch):
+def test_interventions_and_the_viewer(monkeypatch):
     calls = []
     monkeypatch.setattr(judging, "carry_out", lambda *given: calls.append(given) or "result")
     monkeypatch.setattr(judging, "redrawing_for", lambda kind, data: f"redraw {kind} {data}")
@@ -69,16 +69,6 @@ def test_interventions_reports_and_the_viewer(monkeypatch):
     assert calls[1][1] == "other"
     with pytest.raises(ConfigError, match="intervene: no setting named 'polcy'; there are baseline, batch_budget, "):
         judging.intervene(run, polcy="random")
-    monkeypatch.setattr(
-        judging, "write_report", lambda folders, output, title, dataset: (folders, output, title, dataset)
-    )
-    assert judging.report(run, "out") == ([Path("r")], Path("out"), "Assay report", None)
-    assert judging.report([run, "b.parquet"], "out", title="T", dataset="d") == (
-        [Path("r"), Path("b.parquet")],
-        Path("out"),
-        "T",
-        "d",
-    )
     with pytest.raises(DataError, match="nothing to look at; name datasets or runs"):
         judging.view()
 

@@ -770,7 +770,7 @@ def test_a_check_is_of_all_in_a_file_or_of_one(asked, monkeypatch, tmp_path, cap
     )
     status, out = check("mine.py:second-of-two")
     assert status == 1 and lines(out) == ["second-of-two", "is lawful holds", "is lawful BROKEN: odd"]
-    with pytest.raises(ConfigError, match="mine.py defines no task, model or metric named 'Third'"):
+    with pytest.raises(ConfigError, match="mine.py defines no task, model, metric or finding named 'Third'"):
         verb.check(str(tmp_path / "mine.py:Third"))
 
 

@@ -1,7 +1,6 @@
 """What a step hands on to those who make, copy, train and score, piece by piece; all of them stand in here."""
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,11 +8,10 @@ import pytest
 from assay.code_files import load_file, loaded_files
 from assay.config import Settings
 from assay.data.folds import Fold
-from assay.errors import ConfigError, DataError, RunFailed, UnknownName
+from assay.errors import DataError
 from assay.models.core import runs as model_runs
 from assay.runs.usage import Usage
 from assay.studies import work
-from assay.studies.analyses import Number
 from assay.studies.study import CopyStep, DataStep, RunStep
 from assay.studies.work import groups_of_seeds, perform, train_side_by_side
 
@@ -185,27 +183,3 @@ def test_only_seeds_that_differ_in_nothing_else_are_trained_together(tmp_path):
     ]
     (tmp_path / "runs" / "b2").mkdir(parents=True)
     assert [[step.name for step in group] for group in groups_of_seeds(steps, tmp_path)] == [["a1", "a2", "a3"]]
-
-
-# -- scores ------------------------------------------------------------------------------------------------------------
-
-
-def test_analyses_that_do_not_apply_are_named_and_others_counted(monkeypatch):
-    faults = {"b": ConfigError("no concepts"), "c": DataError("no split"), "d": UnknownName("no layer")}
-
-    def analyse(name, folder, dataset, settings):
-        if name in faults:
-            raise faults[name]
-        return [Number(settings.values["split"], f"{name}{number}", number / 2, 9) for number in (1, 2)]
-
-    monkeypatch.setattr(work, "run_analysis", analyse)
-    asked = tuple((name, Settings({"split": f"{name} split"})) for name in "abcde")
-    numbers, refused = work._run_analyses(run_step(analyses=asked), Path("r"), "data")
-    assert numbers == [
-        {"split": f"{name} split", "metric": f"{name}{number}", "value": number / 2, "examples": 9}
-        for name in "ae" for number in (1, 2)
-    ]  # fmt: skip
-    assert refused == {"b": "no concepts", "c": "no split", "d": "no layer"}
-    faults["e"] = RunFailed("it broke")
-    with pytest.raises(RunFailed):
-        work._run_analyses(run_step(analyses=asked), Path("r"), "data")

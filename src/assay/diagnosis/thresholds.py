@@ -6,7 +6,7 @@ share: how concepts and labels are judged, how explanations are compared. They a
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeVar
 
 from assay.errors import ConfigError, suggestion
@@ -119,9 +119,14 @@ class Thresholds:
         own = self.changed.get(kind.section)
         return own if isinstance(own, kind) else kind()
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return what differs from the defaults as plain data."""
-        return {name: asdict(settings) for name, settings in self.changed.items()}
+    def to_dict(self) -> dict[str, float]:
+        """Return what differs from the defaults by `section.name`, as users set it."""
+        return {
+            f"{section}.{entry.name}": getattr(settings, entry.name)
+            for section, settings in self.changed.items()
+            for entry in fields(settings)
+            if getattr(settings, entry.name) != entry.default
+        }
 
 
 DEFAULTS = Thresholds()
