@@ -93,19 +93,21 @@ def kept(at: Place, columns: Sequence[int]) -> tuple[Array, Array]:
     return misread, misread & at.rows.implied_right
 
 
+def columns_of(at: Place, names: str) -> list[int]:
+    """Return the columns of the concepts that a sentence names; those of the finding where it leaves some out."""
+    named = [at.told.columns(name) for name in listed(names)]
+    return [columns[0] for columns in named] if all(len(columns) == 1 for columns in named) else at.named()
+
+
 def misread_counts(at: Place, split: str, names: str, misread: Share, hits: Share) -> Iterator[str]:
     """Yield what is false about how often concepts are misread, and how often the rule keeps the labels then."""
     at = replace(at, split=split)
-    listed_names = [name for name in listed(names) if at.told.columns(name)]
-    yield from holds(
-        f"{names} are those of the finding", set(listed_names) <= set(at.finding.concepts if at.finding else ())
-    )
-    rows, (wrong, right) = at.rows, kept(at, at.named())
+    rows, (wrong, right) = at.rows, kept(at, columns_of(at, names))
     yield from share_is("misread examples", misread, wrong.sum(), rows.complete.sum())
     yield from share_is("kept labels", hits, right.sum(), wrong.sum())
 
 
-SYSTEMATIC = "On {split:name}, {names} {verb} systematically misread in {misread:share} examples"
+SYSTEMATIC = "On {split:name}, {names} {verb:name} systematically misread in {misread:share} examples"
 
 
 @says(
@@ -115,7 +117,10 @@ SYSTEMATIC = "On {split:name}, {names} {verb} systematically misread in {misread
 def shortcut(at: Place, split: str, names: str, verb: str, misread: Share, hits: Share, random: str) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
     yield from percent_of(
-        "labels that random errors keep", random, kept_by_random(at.told.splits[split], at.named()), SIMULATED
+        "labels that random errors keep",
+        random,
+        kept_by_random(at.told.splits[split], columns_of(at, names)),
+        SIMULATED,
     )
 
 
@@ -126,7 +131,9 @@ def shortcut(at: Place, split: str, names: str, verb: str, misread: Share, hits:
 )
 def in_training(at: Place, split: str, names: str, verb: str, misread: Share, p: str, hits: Share) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
-    yield from percent_of("training worlds that keep their labels", p, kept_in_training(replace(at, split=split)))
+    yield from percent_of(
+        "training worlds that keep their labels", p, kept_in_training(replace(at, split=split), columns_of(at, names))
+    )
 
 
 @says(

@@ -132,14 +132,15 @@ def wrong_often(at: Place, name: str, word: str, right: Share, missed: str | Non
             )
 
 
-@says("It hardly distinguishes the values of {name:name}: it predicts {value} for each ({p:percent} of {n:n} answers).")
+@says("It mostly predicts {value} for each value of {name:name} ({p:percent} of {n:n} answers).")
 def one_value(at: Place, name: str, value: str, p: str, n: int) -> Iterator[str]:
     rows, columns = at.rows, at.told.columns(name)
     table, values = confusion(rows, columns), values_of(at.told.knowledge, columns[0])
     yield from count_is(f"answers of {name}", n, table.sum())
     share = table[:, values.index(value)].sum() / table.sum()
     yield from percent_of(f"{name} predicted as {value}", p, share)
-    yield from holds(f"the values of {name} are hardly distinguished", share >= 0.9 or association(table) < ASSOCIATED)
+    own = table[:, values.index(value)]
+    yield from holds(f"{value} is mostly predicted for each value", (own == table.max(axis=1)).all())
 
 
 @says(
@@ -229,7 +230,7 @@ def circle(at: Place, rows: Rows, pairs: Sequence[tuple[str, ...]], p: str, n: i
 
 @says("The table of concepts has {n:n} more such line.", "The table of concepts has {n:n} more such lines.")
 def more_lines(at: Place, n: int) -> Iterator[str]:
-    yield from holds(f"{n} more concepts are named", 0 < n < len(at.named()) or n == 1)
+    yield from holds(f"{n} more concepts are named", 0 < n < len(at.told.knowledge.space))
 
 
 @says("With this concept mapping {p:percent} of the training worlds keep their labels.")
@@ -237,13 +238,13 @@ def keep_in_training(at: Place, p: str) -> Iterator[str]:
     yield from percent_of("training worlds that keep their labels", p, kept_in_training(at))
 
 
-def kept_in_training(at: Place) -> float:
+def kept_in_training(at: Place, columns: Sequence[int] = ()) -> float:
     """Return the share of training worlds that keep their labels where the named concepts are read as they are."""
     told, rows, space = at.told, at.rows, at.told.knowledge.space
     states = {state.concept: state for state in told.diagnosis.concepts[rows.evidence.split]}
     worlds = np.unique(told.training[(told.training >= 0).all(axis=1)], axis=0)
     mapped = worlds.copy()
-    for column in at.named():
+    for column in columns or at.named():
         state = states[space.names[column]]
         if state.map is None:
             continue

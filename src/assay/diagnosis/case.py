@@ -88,6 +88,10 @@ class Case:
         """The same for all wrong labels, those too that misread concepts explain."""
         return explain(self.views, self.new, self.settings(Rivals).fewest, every=True)
 
+    def wrong_where(self, cells: Callable[[SplitView], Array]) -> dict[str, Array]:
+        """Return for each split the wrong labels among some cells."""
+        return {name: np.asarray(view.wrong & cells(view)) for name, view in self.views.items()}
+
     @cached_property
     def wrong_labels(self) -> int:
         """How many labels are wrong on the splits that are compared, where the used concepts are known."""

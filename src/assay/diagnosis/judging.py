@@ -98,6 +98,8 @@ def _ranked(case: Case, checks: Sequence[Check], kept: Mapping[Kind, list[Found]
     order = sorted(kept, key=lambda kind: (kind not in leads, -by_kind[kind].severity))
     for general in list(order):
         for exact in [kind for kind in order if general in by_kind[kind].refines]:
+            if exact not in leads and general in leads:
+                continue
             if order.index(exact) > order.index(general) and _covers(cells[exact], cells[general], matters):
                 order.remove(exact)
                 order.insert(order.index(general), exact)

@@ -167,7 +167,7 @@ def _describe_own(name: str, members: tuple[ConceptState, ...], evidence: Eviden
     explained = f"({percent(follow / answers)} of {answers:,} answers)"
     answered = set(image.values())
     if len(answered) == 1:
-        return f"It hardly distinguishes the values of {name}: it predicts {answered.pop()} for each {explained}."
+        return f"It mostly predicts {answered.pop()} for each value of {name} {explained}."
     wrong = [f"{key} as {value}" for key, value in image.items() if key != value]
     right = [str(key) for key, value in image.items() if key == value]
     text = f"It reads {name} {join_first(wrong, MOST_VALUES)}"

@@ -127,12 +127,12 @@ class ShortcutCheck(Check):
             "split": view.name, "misread": int(misread.sum()),
             "examples": int(view.complete.sum()), "next": advice(case, names), **named(names),
         }  # fmt: skip
-        accounted = view.in_rows(view.by_concepts | view.causes["both"], rows)
+        accounted = case.wrong_where(lambda v: v.in_rows(v.by_concepts | v.causes["both"], v.misread_of(names)))
         details = tuple(describe_concepts(states, view.evidence))
         if "agreement" in numbers and claim == "kept":
             share = percent(float(numbers["agreement"]))
             details = (*details, f"With this concept mapping {share} of the training worlds keep their labels.")
-        return Found(claim, view.name, {**told, **numbers}, names, details=details, rows={view.name: accounted})
+        return Found(claim, view.name, {**told, **numbers}, names, details=details, rows=accounted)
 
 
 def _keeps(case: Case, view: SplitView, kept: int, count: int, random: float) -> bool:

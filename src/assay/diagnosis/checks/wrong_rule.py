@@ -95,8 +95,8 @@ class WrongRuleCheck(Check):
         else:
             texts = [text for _, missed in values for text in missed]
         places = [place for place, _ in [*often, *values]]
-        accounted = np.zeros_like(blamed)
-        accounted[:, places] = blamed[:, places]
+        own = np.isin(np.arange(len(view.labels)), places)
+        accounted = case.wrong_where(lambda view: view.causes["rule"] & own)
         numbers: dict[str, Number] = {
             "split": view.name,
             "examples": total,
@@ -104,7 +104,7 @@ class WrongRuleCheck(Check):
             "named": join_first(texts),
         }
         labels = tuple(view.labels[place].label for place in places)
-        return Found("labels" if often else "value", view.name, numbers, labels=labels, rows={view.name: accounted})
+        return Found("labels" if often else "value", view.name, numbers, labels=labels, rows=accounted)
 
 
 def _missed(view: SplitView, place: int, blamed: np.ndarray, rows: np.ndarray, level: float, share: float) -> list[str]:
