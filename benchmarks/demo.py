@@ -82,7 +82,9 @@ def markdown(found: Mapping[str, Diagnosis]) -> str:
     """Return the verdicts as Markdown."""
     parts = []
     for title, diagnosis in found.items():
-        parts.append("\n".join([f"**{title}**", "", *(f"> {text}\n>" for text in diagnosis.sentences)]).removesuffix("\n>"))
+        parts.append(
+            "\n".join([f"**{title}**", "", *(f"> {text}\n>" for text in diagnosis.sentences)]).removesuffix("\n>")
+        )
     return "\n\n".join(parts)
 
 

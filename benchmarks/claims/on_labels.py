@@ -92,6 +92,15 @@ def gaps(at: Place, split: str, p: int, whole: int, n: int) -> Iterator[str]:
 
 
 @says(
+    "On {split:name}, {p:n} % of the true concepts are not known and not judged; what needs all of them is judged on the "
+    "{whole:n} of {n:n} examples that have them all."
+)
+def gaps_without_rule(at: Place, split: str, p: int, whole: int, n: int) -> Iterator[str]:
+    yield from holds("no rule is known", not at.told.knowledge.has_rule)
+    yield from gaps(at, split, p, whole, n)
+
+
+@says(
     "From {one:name} to {other:name}, the share of examples whose labels are right {moves} from {a:number} to {b:number}.",
     "From {one:name} to {other:name}, the share of examples whose labels are all right {moves} from {a:number} to {b:number}.",
 )

@@ -15,11 +15,11 @@ from assay.diagnosis.explanations import Explanations, compared, explain
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.reliance import Reliance
-from assay.diagnosis.thresholds import DEFAULTS, Regions, Rivals, Settings, Thresholds, Verdict
+from assay.diagnosis.thresholds import DEFAULTS, Regions, Rivals, Section, Thresholds, Verdict
 from assay.diagnosis.views import SplitView
 from assay.metrics.evidence import Evidence
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Section)
 T = TypeVar("T")
 
 
@@ -113,7 +113,7 @@ class Case:
         for kind in ("explanations", "explanations_of_all"):
             known: Explanations = getattr(self, kind)
             own = [views[name] for name in known.names], [chosen[name] for name in known.names]
-            again.__dict__[kind] = known.drawn(*own)
+            again.__dict__[kind] = known.redraw(*own)
         return again
 
 

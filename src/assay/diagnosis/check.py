@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.thresholds import Settings
+from assay.diagnosis.thresholds import Section
 from assay.diagnosis.wording import join_words, percent, share_of
 from assay.registry import Registry
 
@@ -132,7 +132,7 @@ class Rival:
     """When it is withdrawn, in words."""
 
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Section)
 
 
 class Check(ABC):
@@ -150,7 +150,7 @@ class Check(ABC):
     statistic: ClassVar[str]
     """The statistic and its test, in words."""
     claims: ClassVar[Mapping[str, Claim]]
-    settings: ClassVar[type[Settings] | None] = None
+    settings: ClassVar[type[Section] | None] = None
     rivals: ClassVar[tuple[Rival, ...]] = ()
     refines: ClassVar[tuple[Kind, ...]] = ()
     """Findings that it says more exactly, so that it comes before them."""

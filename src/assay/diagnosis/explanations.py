@@ -15,8 +15,8 @@ import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import ConceptSpace
-from assay.diagnosis.thresholds import Regions as RegionSettings
-from assay.diagnosis.trees import Node, grow, rows_at
+from assay.diagnosis.thresholds import Regions
+from assay.diagnosis.trees import TreeNode, grow, rows_at
 from assay.diagnosis.views import SplitView
 from assay.seeds import rng_for
 from assay.worlds.split import HARD
@@ -27,11 +27,11 @@ MOST_REGIONS = 2
 
 
 @dataclass(frozen=True)
-class Region:
+class NamedRegion:
     """A region of the concepts in words, the answers to questions that lead to it, and how many are wrong there."""
 
     where: str
-    path: tuple[tuple["Question", bool], ...]
+    path: tuple[tuple["ConceptQuestion", bool], ...]
     wrong: int
 
     def holds(self, codes: Codes) -> Array:
@@ -56,7 +56,7 @@ class Explanations:
     """Whether some label is wrong: one that neither annotations nor concepts explain, or any."""
     every: bool
     """Whether every wrong label counts."""
-    settings: RegionSettings
+    settings: Regions
     worlds: Array
     cells: Array
     """The number of each example's combination of used concepts."""
@@ -71,7 +71,7 @@ class Explanations:
     leaf: Array
     named: Array
     """Whether an example lies in one of the regions that are named."""
-    regions: tuple[Region, ...]
+    regions: tuple[NamedRegion, ...]
     """The regions of errors of a tree over all examples, those with most wrong labels, in words."""
 
     @property
@@ -98,7 +98,7 @@ class Explanations:
             found[name] = view.in_rows(view.wrong if self.every else view.open, mask)
         return found
 
-    def drawn(self, views: Sequence[SplitView], chosen: Sequence[Array]) -> "Explanations":
+    def redraw(self, views: Sequence[SplitView], chosen: Sequence[Array]) -> "Explanations":
         """Return the same for examples that were drawn again: `chosen` are their rows in each split."""
         places, rows, start = [], [], 0
         for own, mine in zip(self.rows, chosen, strict=True):
@@ -129,7 +129,7 @@ def explain(
     new: Mapping[str, Array | None],
     fewest: int,
     every: bool = False,
-    settings: RegionSettings = RegionSettings(),  # noqa: B008 - it is frozen
+    settings: Regions = Regions(),  # noqa: B008 - it is frozen
 ) -> Explanations:
     """Compare explanations of the wrong labels of some splits; `new` says which worlds training does not show.
 
@@ -171,7 +171,7 @@ def explain(
     return Explanations(tuple(parts), tuple(parts.values()), rows, **basis, **found)
 
 
-def _folds(worlds: Array, settings: RegionSettings) -> Array:
+def _folds(worlds: Array, settings: Regions) -> Array:
     """Return a fold for each example: by world where there are enough, so that a region holds for others too."""
     count = int(worlds.max()) + 1
     rng = rng_for(0, "explanations", len(worlds))
@@ -186,7 +186,7 @@ def _fit(
     wrong: Array,
     folds: Array,
     groups: Mapping[str, Array],
-    settings: RegionSettings,
+    settings: Regions,
 ) -> dict[str, Any]:
     questions = questions_of(first.evidence.knowledge.space, first.columns)
     answers = np.stack([question.holds(codes) for question in questions], axis=1)
@@ -213,19 +213,19 @@ def _fit(
     return {"nats": nats, "inside": inside, "leaf": leaves, "named": named, "regions": regions}
 
 
-def _grown(answers: Array, wrong: Array, settings: RegionSettings) -> Node:
+def _grown(answers: Array, wrong: Array, settings: Regions) -> TreeNode:
     return grow(answers, wrong, max(5, int(settings.smallest * len(wrong))), settings.depth, settings.gain)
 
 
 def _named(
-    answers: Array, wrong: Array, questions: Sequence["Question"], settings: RegionSettings
-) -> tuple[Region, ...]:
+    answers: Array, wrong: Array, questions: Sequence["ConceptQuestion"], settings: Regions
+) -> tuple[NamedRegion, ...]:
     """Return the regions of errors of a tree over all examples, those with most wrong labels first."""
     tree, found = _grown(answers, wrong, settings), []
     for path, leaf in tree.leaves():
         if leaf.rate >= max(settings.inside, 2 * wrong.mean()):
             steps = tuple((questions[number], answer) for number, answer in path)
-            found.append(Region(describe(steps), steps, int(wrong[rows_at(path, answers)].sum())))
+            found.append(NamedRegion(describe(steps), steps, int(wrong[rows_at(path, answers)].sum())))
     return tuple(sorted(found, key=lambda region: -region.wrong)[:MOST_REGIONS])
 
 
@@ -243,7 +243,7 @@ def _rates(groups: Array, wrong: Array, asked: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class Question:
+class ConceptQuestion:
     """A yes-or-no question about one concept: is it this value, or at most this value."""
 
     column: int
@@ -258,7 +258,7 @@ class Question:
         return np.asarray(own <= self.code if self.up_to else own == self.code)
 
 
-def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
+def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[ConceptQuestion]:
     """Return the questions about some concepts."""
     questions = []
     for column in columns:
@@ -266,19 +266,21 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
         values = concept.values
         if all(isinstance(value, bool) for value in values) and len(values) == 2:  # 0 and 1 are no bool
             code = concept.code(True)
-            questions.append(Question(column, code, False, concept.name, f"not {concept.name}"))
+            questions.append(ConceptQuestion(column, code, False, concept.name, f"not {concept.name}"))
             continue
         start = 1 if len(values) == 2 else 0
         for code in range(start, len(values)):
             yes = f"{concept.name} is {values[code]}"
-            questions.append(Question(column, code, False, yes, f"{concept.name} is not {values[code]}"))
+            questions.append(ConceptQuestion(column, code, False, yes, f"{concept.name} is not {values[code]}"))
         if len(values) > 3 and all(isinstance(value, (int, float)) for value in values):
             for code in range(1, len(values) - 1):
                 above = f"{concept.name} is above {values[code]}"
-                questions.append(Question(column, code, True, f"{concept.name} is at most {values[code]}", above))
+                questions.append(
+                    ConceptQuestion(column, code, True, f"{concept.name} is at most {values[code]}", above)
+                )
     return questions
 
 
-def describe(path: Sequence[tuple[Question, bool]]) -> str:
+def describe(path: Sequence[tuple[ConceptQuestion, bool]]) -> str:
     """Return a path of a tree in words."""
     return " and ".join(question.yes if answer else question.no for question, answer in path) or "everywhere"

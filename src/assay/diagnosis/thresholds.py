@@ -6,7 +6,7 @@ share: how concepts and labels are judged, how explanations are compared. They a
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import Field, asdict, dataclass, field, fields, replace
+from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
@@ -19,7 +19,7 @@ def threshold(default: float, about: str, chosen: str, low: float = 0.0, high: f
 
 
 @dataclass(frozen=True)
-class Settings:
+class Section:
     """The thresholds of one section."""
 
     section: ClassVar[str]
@@ -33,11 +33,11 @@ class Settings:
                 )
 
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Section)
 
 
 @dataclass(frozen=True)
-class Concepts(Settings):
+class Concepts(Section):
     """How concepts are judged."""
 
     section: ClassVar[str] = "concepts"
@@ -54,7 +54,7 @@ class Concepts(Settings):
 
 
 @dataclass(frozen=True)
-class Labels(Settings):
+class Labels(Section):
     """How labels are judged."""
 
     section: ClassVar[str] = "labels"
@@ -68,7 +68,7 @@ class Labels(Settings):
 
 
 @dataclass(frozen=True)
-class Maps(Settings):
+class Maps(Section):
     """Which map explains the answers of a concept."""
 
     section: ClassVar[str] = "maps"
@@ -80,7 +80,7 @@ class Maps(Settings):
 
 
 @dataclass(frozen=True)
-class Regions(Settings):
+class Regions(Section):
     """How places of wrong labels are sought: the trees over the concepts, and how explanations are held out."""
 
     section: ClassVar[str] = "regions"
@@ -99,7 +99,7 @@ class Regions(Settings):
 
 
 @dataclass(frozen=True)
-class Rivals(Settings):
+class Rivals(Section):
     """How explanations of wrong labels are compared."""
 
     section: ClassVar[str] = "rivals"
@@ -117,7 +117,7 @@ class Rivals(Settings):
 
 
 @dataclass(frozen=True)
-class Verdict(Settings):
+class Verdict(Section):
     """What all checks share."""
 
     section: ClassVar[str] = "verdict"
@@ -133,7 +133,7 @@ class Verdict(Settings):
 
 
 @dataclass(frozen=True)
-class Spurious(Settings):
+class Spurious(Section):
     """When answers follow a nuisance."""
 
     section: ClassVar[str] = "spurious"
@@ -141,14 +141,14 @@ class Spurious(Settings):
     examples: int = threshold(20, "examples that a comparison needs on each side", "built zoo", 2, 10_000)
 
 
-SHARED: tuple[type[Settings], ...] = (Concepts, Labels, Maps, Regions, Rivals, Verdict)
+SHARED: tuple[type[Section], ...] = (Concepts, Labels, Maps, Regions, Rivals, Verdict)
 
 
 @dataclass(frozen=True)
 class Thresholds:
     """The settings of every section; those that were not set have their defaults."""
 
-    changed: Mapping[str, Settings] = field(default_factory=dict)
+    changed: Mapping[str, Section] = field(default_factory=dict)
 
     def of(self, kind: type[S]) -> S:
         """Return the settings of a section."""
@@ -156,9 +156,14 @@ class Thresholds:
         settings: S = own if isinstance(own, kind) else _defaults_of(kind)  # type: ignore[arg-type]
         return settings
 
-    def to_dict(self) -> dict[str, dict[str, float]]:
-        """Return what differs from the defaults as plain data."""
-        return {name: asdict(settings) for name, settings in self.changed.items()}
+    def to_dict(self) -> dict[str, float]:
+        """Return what differs from the defaults by `section.name`, as users set it."""
+        return {
+            f"{section}.{entry.name}": getattr(settings, entry.name)
+            for section, settings in self.changed.items()
+            for entry in fields(settings)
+            if getattr(settings, entry.name) != entry.default
+        }
 
 
 @cache
@@ -169,7 +174,7 @@ def _defaults_of(kind: Any) -> Any:
 DEFAULTS = Thresholds()
 
 
-def sections() -> dict[str, type[Settings]]:
+def sections() -> dict[str, type[Section]]:
     """Return the settings of all sections by name: the shared ones, and those of the registered checks."""
     from assay.diagnosis.check import known_checks
 
@@ -184,7 +189,7 @@ def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     >>> read_thresholds({"verdict.resamples": 0}).of(Verdict).resamples
     0
     """
-    known, changed = sections(), dict[str, Settings]()
+    known, changed = sections(), dict[str, Section]()
     for key, value in values.items():
         section, _, name = str(key).rpartition(".")
         if section not in known:
@@ -199,7 +204,7 @@ def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     return Thresholds(changed)
 
 
-def names_of(known: Mapping[str, type[Settings]]) -> Iterator[str]:
+def names_of(known: Mapping[str, type[Section]]) -> Iterator[str]:
     """Yield every `section.name`."""
     return (f"{section}.{entry.name}" for section, kind in known.items() for entry in fields(kind))
 

@@ -7,7 +7,7 @@ from typing import ClassVar, Literal
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.kept import kept_by_annotations
-from assay.diagnosis.thresholds import Settings, threshold
+from assay.diagnosis.thresholds import Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.metrics.interval import at_least, wilson
 
@@ -15,7 +15,7 @@ Whose = Literal["model", "annotations", "both", "undecided"]
 
 
 @dataclass(frozen=True)
-class Annotations(Settings):
+class WrongAnnotations(Section):
     """Whose error a disagreement of model and table is."""
 
     section: ClassVar[str] = "annotations"
@@ -59,7 +59,7 @@ class Disagreement:
         room = max(1e-6, 1 - self.kept)
         return low / room, self.contradict / max(1, self.differ) / room, high / room
 
-    def whose(self, settings: Annotations) -> Whose:
+    def whose(self, settings: WrongAnnotations) -> Whose:
         """Return whose error it is."""
         low, _, high = self.explained(settings.sure)
         if not self.contradict or high < settings.partly or wilson(self.implied, self.contradict)[1] < settings.implied:
@@ -85,7 +85,7 @@ def whose_error(case: Case, view: SplitView) -> Whose:
     """Return whose error the disagreement of model and table is; the model's where the rule cannot tell."""
     if not case.ruled or view.evidence.knowledge.stochastic:
         return "model"
-    return disagreement(case, view).whose(case.settings(Annotations))
+    return disagreement(case, view).whose(case.settings(WrongAnnotations))
 
 
 @register
@@ -102,7 +102,7 @@ class AnnotationsCheck(Check):
         "share of disagreeing examples whose annotated concepts contradict the annotated label, divided by the share "
         "that independent errors would contradict; Wilson interval"
     )
-    settings = Annotations
+    settings = WrongAnnotations
     needs_rule = True
     claims: ClassVar = {
         "concepts": Claim(
@@ -130,23 +130,23 @@ class AnnotationsCheck(Check):
 
     def _concepts(self, case: Case, view: SplitView) -> Iterator[Found]:
         found = disagreement(case, view)
-        often = at_least(found.implied, max(1, found.examples), case.settings(Annotations).rows) <= view.level
+        often = at_least(found.implied, max(1, found.examples), case.settings(WrongAnnotations).rows) <= view.level
         if not view.wrong_used and not often:
             return
-        if found.whose(case.settings(Annotations)) not in ("annotations", "both"):
+        if found.whose(case.settings(WrongAnnotations)) not in ("annotations", "both"):
             return
         numbers: dict[str, Number] = {
             "split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied,
         }  # fmt: skip
         explained: dict[str, Number] = {
             "contradict": found.contradict,
-            "explained": min(1.0, found.explained(case.settings(Annotations).sure)[1]),
+            "explained": min(1.0, found.explained(case.settings(WrongAnnotations).sure)[1]),
         }
         rows = {view.name: view.by_table | view.in_rows(view.by_concepts, view.misread & view.contradicts)}
         yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
 
     def _labels(self, case: Case, view: SplitView) -> Iterator[Found]:
-        least, wrong, count = case.settings(Annotations).rows, int(view.wrong.sum()), int(view.by_table.sum())
+        least, wrong, count = case.settings(WrongAnnotations).rows, int(view.wrong.sum()), int(view.by_table.sum())
         total, each = view.wrong.size, view.level / len(view.labels)
         often = [at_least(int(own.sum()), len(view), least) <= each for own in view.by_table.T]
         if any(often) and 2 * count >= wrong:

@@ -8,7 +8,7 @@ import numpy as np
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
-from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
+from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first
@@ -18,7 +18,7 @@ MOST_TYPES = 3
 
 
 @dataclass(frozen=True)
-class Boundary(Settings):
+class NearBoundary(Section):
     """When labels are wrong near the boundary."""
 
     section: ClassVar[str] = "boundary"
@@ -58,7 +58,7 @@ class BoundaryCheck(Check):
     statistic = (
         "wrong labels near the boundary against far from it, hypergeometric; sensitivity and invariance of pairs"
     )
-    settings = Boundary
+    settings = NearBoundary
     needs_rule = True
     why = "labels wrong near the boundary"
     rivals = (
@@ -97,7 +97,7 @@ class BoundaryCheck(Check):
             yield from self._pairs(case)
 
     def _near(self, case: Case, view: SplitView) -> Iterator[Found]:
-        settings, fewest, kept = case.settings(Boundary), case.settings(Rivals).fewest, case.settings(Verdict).kept
+        settings, fewest, kept = case.settings(NearBoundary), case.settings(Rivals).fewest, case.settings(Verdict).kept
         found = []
         for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
             right = ~view.wrong[:, place]

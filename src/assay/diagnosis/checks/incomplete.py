@@ -9,7 +9,7 @@ import numpy as np
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
-from assay.diagnosis.thresholds import Concepts, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_words
 from assay.metrics.ceiling import Ceiling, ceilings
@@ -18,7 +18,7 @@ MOST_SHARED = 3
 
 
 @dataclass(frozen=True)
-class Incomplete(Settings):
+class Incomplete(Section):
     """When labels are at the ceiling of their concepts."""
 
     section: ClassVar[str] = "incomplete"

@@ -9,7 +9,7 @@ import numpy as np
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
-from assay.diagnosis.thresholds import Concepts, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.told_by_concepts import accuracy_from_concepts
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import matches_within
@@ -17,7 +17,7 @@ from assay.metrics.interval import at_least, wilson
 
 
 @dataclass(frozen=True)
-class Leaking(Settings):
+class LeakingLabels(Section):
     """When labels are better than concepts allow."""
 
     section: ClassVar[str] = "leaking"
@@ -46,7 +46,7 @@ class LeakingCheck(Check):
         "right labels against the rule over predicted concepts and over their probabilities, McNemar's exact test; "
         "without a rule, against labels exchanged among examples whose true and predicted concepts are equal"
     )
-    settings = Leaking
+    settings = LeakingLabels
     why = "labels right in {right} of {examples}, concepts imply {implied}"
     claims: ClassVar = {
         "rule": Claim(
@@ -79,7 +79,7 @@ class LeakingCheck(Check):
             return None
         if at_least(better, better + worse, 0.5) > view.level:
             return None
-        settings = case.settings(Leaking)
+        settings = case.settings(LeakingLabels)
         by_concepts = case.remember(
             f"by concepts {view.name}", lambda: accuracy_from_concepts(view, settings.depth, settings.leaf)
         )
@@ -95,7 +95,7 @@ class LeakingCheck(Check):
     def _within_cells(self, case: Case, view: SplitView) -> Found | None:
         evidence = view.evidence
         rows = np.flatnonzero(evidence.known.all(axis=1))
-        if not evidence.has_concepts or len(rows) < case.settings(Leaking).examples:
+        if not evidence.has_concepts or len(rows) < case.settings(LeakingLabels).examples:
             return None
         cells = distinct_rows(
             np.concatenate([evidence.concepts[rows], evidence.predicted_concepts[rows]], axis=1)
@@ -103,7 +103,7 @@ class LeakingCheck(Check):
         for place, label in enumerate(view.labels):
             found = matches_within(view.truth[rows, place], evidence.predicted_labels[rows, place], cells)
             beyond = (found.right - found.expected) / len(rows)
-            if beyond >= case.settings(Leaking).excess and found.chance <= view.level / len(view.labels):
+            if beyond >= case.settings(LeakingLabels).excess and found.chance <= view.level / len(view.labels):
                 numbers: dict[str, Number] = {
                     "split": view.name, "label": label.label, "right": found.right, "examples": len(rows),
                     "expected": found.expected / len(rows), "implied": found.expected / len(rows),

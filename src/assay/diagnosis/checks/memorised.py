@@ -10,7 +10,7 @@ from assay.arrays import Array
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
-from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
+from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.within import difference_within, in_common
 from assay.metrics.interval import wilson
 
@@ -20,7 +20,7 @@ MORE_WORLDS = (
 
 
 @dataclass(frozen=True)
-class Memorised(Settings):
+class Memorised(Section):
     """When new worlds are wrong more often than those of training."""
 
     section: ClassVar[str] = "memorised"

@@ -10,13 +10,13 @@ from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
-from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
+from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.wording import join_words
 from assay.metrics.interval import wilson
 
 
 @dataclass(frozen=True)
-class MissedRegion(Settings):
+class MissedRegion(Section):
     """When wrong labels are a region's."""
 
     section: ClassVar[str] = "missed region"
@@ -38,7 +38,7 @@ class RegionOfErrors:
     spoken: bool
     """Whether concepts are predicted for most of its wrong labels."""
 
-    def found(self, claim: str) -> Found:
+    def as_found(self, claim: str) -> Found:
         """Return what was found, for a check."""
         told = self.case.explanations
         named, held = told.named, told.inside
@@ -141,4 +141,4 @@ class MissedRegionCheck(Check):
         region = region_of(case)
         if region is None or region.spoken:
             return
-        yield region.found("unknown" if region.trained is None else "trained" if region.trained else "untrained")
+        yield region.as_found("unknown" if region.trained is None else "trained" if region.trained else "untrained")

@@ -9,13 +9,13 @@ import numpy as np
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
-from assay.diagnosis.thresholds import Rivals, Settings, threshold
+from assay.diagnosis.thresholds import Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import Difference, difference_within, rises
 
 
 @dataclass(frozen=True)
-class Shifted(Settings):
+class Shifted(Section):
     """When labels fall from one split to another."""
 
     section: ClassVar[str] = "shifted"

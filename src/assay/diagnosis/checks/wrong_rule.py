@@ -9,14 +9,14 @@ import numpy as np
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.missed_region import region_of
-from assay.diagnosis.thresholds import Concepts, Rivals, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
 from assay.metrics.interval import at_least
 
 
 @dataclass(frozen=True)
-class WrongRule(Settings):
+class WrongRule(Section):
     """When wrong labels are the rule's."""
 
     section: ClassVar[str] = "wrong rule"
@@ -70,7 +70,7 @@ class WrongRuleCheck(Check):
                 yield found
         region = region_of(case)
         if region is not None and region.spoken and not before:
-            yield region.found("region")
+            yield region.as_found("region")
 
     def _labels(self, case: Case, view: SplitView) -> Found | None:
         rows = view.concepts_right & ~view.contradicts & ~view.unsure.any(axis=1)
