@@ -46,7 +46,7 @@ def accounted(told: Told) -> tuple[int, int] | None:
 def on_splits(told: Told, finding: Finding) -> list[str]:
     """Return the splits that a finding speaks of."""
     names = finding.split.split(", ")
-    also = re.search(r" \(also on ([\w, -]+)\)\.$", finding.text)
+    also = re.match(r"On [\w-]+ \(also on ([\w, -]+)\)", finding.text)
     return [*names, *(listed(also[1]) if also else [])]
 
 

@@ -59,15 +59,14 @@ def check(told: Told) -> tuple[int, list[False_]]:
 
 
 def problems_of(place: Place) -> list[str]:
-    """Return what is false about a sentence, on the split that it begins with and on those that it ends with."""
-    prefix = re.match(r"On ([\w-]+): ", place.text)
-    if prefix:
+    """Return what is false about a sentence, on the split that it begins with and on those that it names beside."""
+    rest: list[str] = []
+    if also := re.match(r"On ([\w-]+) \(also on ([\w, -]+)\)", place.text):
+        rest = list(meanings.elsewhere(place, also[2]))
+        place = replace(place, text=f"On {also[1]}{place.text[also.end() :]}")
+    if prefix := re.match(r"On ([\w-]+): ", place.text):
         place = replace(place, split=prefix[1], text=place.text[prefix.end() :])
-    also = re.fullmatch(r"(.+) \(also on ([\w, -]+)\)\.", place.text)
-    if also is None:
-        return _problems(place)
-    rest = list(meanings.elsewhere(place, also[2]))
-    return [*_problems(replace(place, text=f"{also[1]}.")), *rest]
+    return [*_problems(place), *rest]
 
 
 def _problems(place: Place) -> list[str]:

@@ -240,9 +240,9 @@ def opaque(at: Place, split: str, used: int, right: Share, names: str = "") -> I
             yield from holds(f"{name} is not predicted", (rows.said[:, at.told.columns(name)] < 0).all())
 
 
-@says("On {split:name}, {label:name} is wrong in {n:n} of the {of:n} examples where it is {value}.")
-def missed_value(at: Place, split: str, label: str, n: int, of: int, value: str) -> Iterator[str]:
-    rows, place = at.told.splits[split], at.told.label(label) or 0
+@says("{label:name} is wrong in {n:n} of the {of:n} examples where it is {value}.")
+def missed_value(at: Place, label: str, n: int, of: int, value: str) -> Iterator[str]:
+    rows, place = at.rows, at.told.label(label) or 0
     own = rows.labels[:, place] == [str(v) for v in at.told.knowledge.labels[place].values].index(value)
     yield from count_is(f"examples where {label} is {value}", of, own.sum())
     yield from count_is(f"wrong {label}", n, rows.wrong[own, place].sum())

@@ -163,7 +163,7 @@ class Check(ABC):
         """Return what was found as one finding: the first in words, and the names of splits with the same claim."""
         first = found[0]
         claim = self.claims[first.claim]
-        others = list(dict.fromkeys(f.split for f in found[1:] if f.claim == first.claim and f.split != first.split))
+        others = list(dict.fromkeys(f.split for f in found[1:] if _says_the_same(f, first) and f.split != first.split))
         text = render(claim.text, first.numbers)
         if others:  # the numbers are those of the first
             text = text.replace(f"On {first.split}", f"On {first.split} (also on {join_words(others)})", 1)
@@ -186,8 +186,14 @@ class Check(ABC):
         """Return the further sentences of what was found, with the split where it is not the first."""
         if found is first:
             return list(found.details)
-        own = [] if found.claim == first.claim else [render(self.claims[found.claim].text, found.numbers)]
+        own = [] if _says_the_same(found, first) else [render(self.claims[found.claim].text, found.numbers)]
         return [*own, *(f"On {found.split}: {text}" for text in found.details)]
+
+
+def _says_the_same(found: Found, first: Found) -> bool:
+    """Return whether two claims are of the same concepts and labels, so that the sentence of one holds for both."""
+    about = [(set(one.concepts), set(one.labels)) for one in (found, first)]
+    return found.claim == first.claim and about[0] == about[1]
 
 
 def register(check: type[Check]) -> type[Check]:

@@ -33,7 +33,7 @@ def notes_of(
     first, view = next(iter(case.views.items()))
     kinds = {finding.kind for finding in findings}
     notes = [describe_labels(view), view.errors.text if case.ruled else NEEDS_RULE]
-    notes.append(describe_gaps(view.name, view.evidence.known[:, view.columns]))
+    notes.append(describe_gaps(view.name, view.evidence.known[:, view.columns], case.ruled))
     if case.taught is not None and kinds & TAUGHT:
         notes.append(case.taught.text)
     if "leaking" not in kinds:

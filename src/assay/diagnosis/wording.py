@@ -201,8 +201,10 @@ def _describe_elsewhere(state: ConceptState) -> str:
     return f"It reads {state.concept} from {of} together, through a map of {len(pairs):,} entries {explained}."
 
 
-def describe_gaps(split: str, known: Array) -> str:
+def describe_gaps(split: str, known: Array, ruled: bool = True) -> str:
     """Return how much of the truth of a split is not known, in words; nothing where all is.
+
+    The columns are the concepts that the rule uses; all, where there is none.
 
     >>> describe_gaps("test", np.array([[True, False], [True, True]]))[:57]
     'On test, 25 % of the true concepts that the rule uses are'
@@ -210,7 +212,8 @@ def describe_gaps(split: str, known: Array) -> str:
     if known.all():
         return ""
     whole, share = int(np.asarray(known.all(axis=1)).sum()), 100 * float((~known).mean())
+    which = "true concepts that the rule uses" if ruled else "true concepts"
     return (
-        f"On {split}, {share:.0f} % of the true concepts that the rule uses are not known and not judged; what needs all of "
+        f"On {split}, {share:.0f} % of the {which} are not known and not judged; what needs all of "
         f"them is judged on the {whole:,} of {len(known):,} examples that have them all."
     )

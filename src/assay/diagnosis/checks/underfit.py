@@ -72,7 +72,7 @@ class UnderfitCheck(Check):
             "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
         ),
         "mixed": Claim(
-            "Labels are wrong too often, and no single cause accounts for half of them.",
+            "Labels are wrong too often, and no finding by itself accounts for half of them.",
             "On {split}, {causes}",
             "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
         ),
@@ -113,7 +113,7 @@ class UnderfitCheck(Check):
 
 
 def mixed(case: Case) -> Found:
-    """Return that no single cause accounts for half of the wrong labels, with the causes of the worst split."""
+    """Return that no finding accounts for half of the wrong labels, with the causes of the worst split."""
     view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
     numbers = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
     return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})
