@@ -61,7 +61,7 @@ ELSEWHERE = "), while elsewhere {right:share} are right."
 
 @says(
     REGION + "; training shows {trained:n} worlds there" + ELSEWHERE,
-    REGION + "; training shows no world there" + ELSEWHERE,
+    REGION + "; training shows no world there, so that memorised worlds would look the same" + ELSEWHERE,
     REGION + ELSEWHERE,
 )
 def region(at: Place, where: str, share: Share, held: str, right: Share, trained: int | None = None) -> Iterator[str]:

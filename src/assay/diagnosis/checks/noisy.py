@@ -84,13 +84,13 @@ def _together(case: Case, view: SplitView) -> Iterator[Found]:
     if not case.ruled or whose_error(case, view) != "model":
         return
     cells = view.causes["perception"]
-    wrong = int(cells.any(axis=1).sum())
-    if at_least(wrong, max(1, len(view)), case.settings(Concepts).tolerated) > view.level:
+    if at_least(int(cells.any(axis=1).sum()), max(1, len(view)), case.settings(Concepts).tolerated) > view.level:
         return
     misread = [(int((view.misread_of([state.concept])).sum()), state.concept) for state in view.concepts if state.used]
     names = tuple(name for count, name in sorted(misread, reverse=True) if count)
     numbers = {
-        "split": view.name, "misread": int(view.misread.sum()), "examples": int(view.complete.sum()), "wrong": wrong,
+        "split": view.name, "misread": int(view.misread.sum()), "examples": int(view.complete.sum()),
+        "wrong": int(cells.sum()),
         "count": len(names), "next": advice(case, names), **named(names),
     }  # fmt: skip
     yield Found("together", view.name, numbers, names, rows={view.name: cells})
