@@ -17,8 +17,27 @@ from assay.metrics.evidence import Evidence, gather
 from assay.metrics.score import mean_score
 from assay.seeds import rng_for
 from tests.diagnosis.models import (
-    COLOUR, DOTS, FINE, FRAME, SHAPE, SIGNS, STRIPE, Model, certain, clear_case, every, evidence, on_test, redrawn, rule,
-    signs, silent, some, turned, unruled, worlds,
+    COLOUR,
+    DOTS,
+    FINE,
+    FRAME,
+    SHAPE,
+    SIGNS,
+    STRIPE,
+    Model,
+    certain,
+    clear_case,
+    every,
+    evidence,
+    on_test,
+    redrawn,
+    rule,
+    signs,
+    silent,
+    some,
+    turned,
+    unruled,
+    worlds,
 )  # fmt: skip
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
 

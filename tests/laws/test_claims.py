@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.claims.checking import check
 from benchmarks.claims.diagnosing import random_ones
 from benchmarks.claims.told import Told
+
 from tests.diagnosis.models import CLEAR, clear_case
 
 

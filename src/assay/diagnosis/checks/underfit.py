@@ -87,7 +87,12 @@ class UnderfitCheck(Check):
     def find(self, case: Case) -> Iterator[Found]:
         """Yield the labels of the first split that are not learned, or wrong too often."""
         view = case.first
-        lost = [place for place, label in enumerate(view.labels) if label.standing == "wrong"]
+        doubtful = view.causes["unsure"].sum(axis=0)
+        lost = [
+            place
+            for place, label in enumerate(view.labels)
+            if label.standing == "wrong" and 2 * doubtful[place] < label.examples - label.right
+        ]
         tolerated, each = case.settings(Concepts).tolerated, view.level / len(view.labels)
         unexplained = (view.open | view.causes["both"]).sum(axis=0)
         often = [
@@ -95,7 +100,6 @@ class UnderfitCheck(Check):
             for place, label in enumerate(view.labels)
             if at_least(int(unexplained[place]), label.examples, tolerated) <= each
         ]
-        doubtful = view.causes["unsure"].sum(axis=0)
         unsure = [p for p, s in enumerate(view.labels) if at_least(int(doubtful[p]), s.examples, tolerated) <= each]
         for claim, places in (("labels", lost), ("uncertain", unsure), ("unexplained", often)):
             if not places or (claim != "labels" and lost):
