@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from assay.concepts import Concept, ConceptSpace
 from assay.data.dataset import Dataset, SplitData
 from assay.diagnosis.counterfactual import Counterfactuals, Effects
 from assay.diagnosis.identifiability import identifiability
@@ -120,6 +121,16 @@ def test_where_every_label_is_surely_right_no_cause_is_asked_for() -> None:
         table = turned(table, np.arange(600) % 32 == 8 * place, place)
     found = on_test(four, test, predicted=labels, labels=table, training=test).diagnosed()
     assert found.kinds in (("sound",), ("annotations",))
+
+
+def test_a_region_is_named_by_the_values_of_its_concepts() -> None:
+    """Values 0 and 1 are no truths: where a concept had them and labels were wrong, there was no diagnosis."""
+    space = ConceptSpace((Concept("n", (0, 1)), Concept("b", (False, True)), Concept("c", (True, False))))
+    knowledge, test = rule("xor(n == 1, b, c)", space), every(space, 60)
+    missed = (test == [1, 1, 1]).all(axis=1)  # c is false at its second value
+    found = on_test(knowledge, test, silent(test), turned(knowledge.labels_of(test), missed), training=test).diagnosed()
+    assert found.verdict == "missed region"
+    assert set(str(found.findings[0].why_numbers["where"]).split(" and ")) == {"n is 1", "b", "not c"}
 
 
 # -- several splits ----------------------------------------------------------------------------------------------------

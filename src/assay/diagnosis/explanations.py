@@ -252,7 +252,7 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[Question]:
     for column in columns:
         concept = space.concepts[column]
         values = concept.values
-        if set(values) == {True, False}:
+        if concept.kind == "bool" and len(values) == 2:  # 0 and 1 equal False and True
             code = concept.code(True)
             questions.append(Question(column, code, False, concept.name, f"not {concept.name}"))
             continue
