@@ -82,7 +82,9 @@ def test_types_that_fail_are_named() -> None:
     silent = (None,), (None,) * 4
     held = Evidence(knowledge, "test", truth, codes, np.where(wrong[:, None], 1 - truth, truth), codes * 0 - 1, *silent)
     found = next(finding for finding in diagnose({"test": held}).findings if finding.kind == "boundary")
-    assert "clearly wrong: 'a and b and c and not d' (4 of 40 right)" in found.text and found.wrong_labels == wrong.sum()
+    assert (
+        "clearly wrong: 'a and b and c and not d' (4 of 40 right)" in found.text and found.wrong_labels == wrong.sum()
+    )
 
 
 @pytest.mark.parametrize("which", ["none", "one in eight", "all", "far", "true"])

@@ -90,7 +90,9 @@ def test_a_concept_that_is_read_from_the_watermark_is_named(data: Dataset) -> No
     found = judge(data, reads_one_concept_from_it)
     row = nuisance(found)
     assert found.verdict == "spurious" and set(row.concepts) == {"a"} and set(row.others) == {"b", "c"}
-    assert "predicted of a is right in" in row.text and "does not spoil b and c" in row.text and row.text in found.details
+    assert (
+        "predicted of a is right in" in row.text and "does not spoil b and c" in row.text and row.text in found.details
+    )
     assert found.findings[0].concepts == ("a",)
 
 
@@ -99,7 +101,9 @@ def test_a_concept_alone_suffices(data: Dataset) -> None:
         return part.labels, reads_one_concept_from_it(part)[1]
 
     found = judge(data, model)
-    assert (found.verdict, found.findings[0].claim) == ("spurious", "concepts") and "Labels hold." in nuisance(found).text
+    assert (found.verdict, found.findings[0].claim) == ("spurious", "concepts") and "Labels hold." in nuisance(
+        found
+    ).text
     assert "a follows watermark: right in 100 %" in found.reasons[0]
     assert headline(found).why.startswith("a follows watermark")
 

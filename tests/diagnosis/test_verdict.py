@@ -160,7 +160,9 @@ def test_labels_that_are_wrong_on_another_split_are_named_there() -> None:
     splits = {}
     for place, name in enumerate(("test", "ood")):
         rows = worlds(SIGNS, 500, rng)
-        splits[name] = evidence(two, rows, predicted=turned(two.labels_of(rows), some(500, 0.3, rng), place), split=name)
+        splits[name] = evidence(
+            two, rows, predicted=turned(two.labels_of(rows), some(500, 0.3, rng), place), split=name
+        )
     found = Model(splits).diagnosed()
     assert found.verdict == "wrong rule" and "also on" not in found.text
     assert "yet y is wrong in 150" in found.text and "yet z is wrong in 150" in found.text
@@ -222,7 +224,9 @@ def test_confidence_that_tells_the_label_is_noted_and_no_leak() -> None:
     knowledge = rule("a and b")
     test = every(knowledge.space, 60)
     unsure = 0.6 + 0.3 * knowledge.labels_of(test)[:, 0] + rng_for(0, "soft").uniform(-0.03, 0.03, len(test))
-    model = on_test(knowledge, test, sure=[certain(test[:, 0], unsure), certain(test[:, 1], 0.97), certain(test[:, 2], 0.97)])
+    model = on_test(
+        knowledge, test, sure=[certain(test[:, 0], unsure), certain(test[:, 1], 0.97), certain(test[:, 2], 0.97)]
+    )
     assert model.diagnosed().verdict == "sound" and "confidence" in notes(model)
 
 

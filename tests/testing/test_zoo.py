@@ -56,7 +56,9 @@ def test_a_survey_counts_each_thing_that_was_required() -> None:
     counts = Survey()
     counts.add("here", fine, found)
     assert counts == Survey(1, 2, 2, 2, 0, [])
-    faulty = Planted({}, (zoo.one_of("noisy"),), zoo.one_of("sound"), frozenset({"a"}), "by chance", zoo.one_of("noisy"))
+    faulty = Planted(
+        {}, (zoo.one_of("noisy"),), zoo.one_of("sound"), frozenset({"a"}), "by chance", zoo.one_of("noisy")
+    )
     counts.add("there", faulty, found)
     faults = "no noisy; a is not named; 'by chance' is not said; not first: noisy; sound was told"
     assert counts == Survey(2, 6, 2, 3, 1, [f"there: {faults} (told: sound)"])

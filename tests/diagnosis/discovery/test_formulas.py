@@ -23,6 +23,7 @@ from assay.diagnosis.discovery.stability import agreement, live_units, stability
 
 NAN = math.nan
 
+
 def test_values_are_named_by_kind_and_number():
     space = ConceptSpace((Concept("c", ("red", "blue")), Concept("t", (False, True)), Concept("one", (4,)),
                           Concept("n", (0, 1, 2))))  # fmt: skip

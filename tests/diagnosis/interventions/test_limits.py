@@ -70,7 +70,10 @@ def test_confusions_are_accuracies_or_matrices(tmp_path):
     for text in ("-0.01", "1.01"):
         with pytest.raises(ConfigError, match=f"expert:{text}: an accuracy is a number from 0 to 1"):
             answers_from(f"expert:{text}", DATA, None)
-    path, many = tmp_path / "c.json", SimpleNamespace(**{**vars(DATA), "concepts": np.tile([[1, 2], [0, 0]], (4000, 1))})
+    path, many = (
+        tmp_path / "c.json",
+        SimpleNamespace(**{**vars(DATA), "concepts": np.tile([[1, 2], [0, 0]], (4000, 1))}),
+    )
     many.index = np.arange(8000)
     for given, right in ((0.75, 0.75), ([[0.5, 0.5], [0.25, 0.75]], 0.625), (1.0, 1.0)):
         path.write_text(json.dumps({"a": given}))
