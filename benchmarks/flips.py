@@ -91,11 +91,11 @@ def flips(cases: Sequence[Case], chosen: Sequence[Move]) -> Iterator[Flips]:
 def markdown(found: Sequence[Flips], cases: int) -> str:
     """Return the table as Markdown: the moves that flip something, and a sentence on all."""
     total = sum(len(flip.flipped) for flip in found)
-    spoilt = sum(flip.spoilt for flip in found)
+    tried, spoilt = len(found) * cases, sum(flip.spoilt for flip in found)
     still = sum(not flip.flipped for flip in found)
     text = (
-        f"{len(found)} moves of {len({flip.move.key for flip in found})} thresholds by {BY:.0%}, on {cases} trained models: "
-        f"{total:,} of {len(found) * cases:,} first words flip ({total / (len(found) * cases):.2%}), {spoilt} to a wrong one; "
+        f"{len(found)} moves of {len({flip.move.key for flip in found})} thresholds by {BY:.0%}, on {cases} trained "
+        f"models: {total:,} of {tried:,} first words flip ({total / tried:.2%}), {spoilt} to a wrong one; "
         f"{still} moves flip none."
     )
     head = ["threshold", "value", "moved to", "first words that flip", "right to wrong", "wrong to right", "which"]
@@ -115,7 +115,11 @@ def main() -> None:
     parser.add_argument("--half", choices=("choosing", "held"), help="only this half of the zoo")
     parser.add_argument("--only", default="", metavar="PREFIX", help="only thresholds whose names begin so")
     chosen = parser.parse_args()
-    cases = [case for path in kept_cases() if (case := read_case(path)).header["half"] in (chosen.half or case.header["half"])]
+    cases = [
+        case
+        for path in kept_cases()
+        if (case := read_case(path)).header["half"] in (chosen.half or case.header["half"])
+    ]
     found = list(flips(cases, [move for move in moves() if move.key.startswith(chosen.only)]))
     text = markdown(found, len(cases))
     print(text)

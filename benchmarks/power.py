@@ -1,7 +1,7 @@
 """How often the first word is right by the number of examples: sound predictors, and faults of exactly or about 10 %.
 
 `python -m benchmarks.power` prints a table; `--draws N` says how many predictors each row has, evenly over eight tasks,
-and the name of a page writes the table there, between two markers. A fault is planted in the answers, so that it is known.
+and the name of a page writes the table there, between two markers. A fault is planted in the answers.
 """
 
 import argparse
@@ -128,7 +128,9 @@ def first_word(home: Habitat, kind: Predictors, count: int, draw: int) -> str:
     """Return the first word on a predictor that is drawn."""
     rng = rng_for(draw, "power", home.task, kind.what, count)
     test = home.splits["test"]
-    worlds = test[rng.permutation(len(test))[:count]] if len(test) >= count else test[rng.integers(len(test), size=count)]
+    worlds = (
+        test[rng.permutation(len(test))[:count]] if len(test) >= count else test[rng.integers(len(test), size=count)]
+    )
     concepts, labels = kind.draw(home, worlds, rng)
     knowledge = home.knowledge
     silent = (None,) * len(knowledge.labels), (None,) * len(knowledge.space)
@@ -136,7 +138,9 @@ def first_word(home: Habitat, kind: Predictors, count: int, draw: int) -> str:
     return diagnose({"test": evidence}, home.training, thresholds=read_thresholds(ALONE)).verdict
 
 
-def rows(draws: int, counts: Sequence[int] = COUNTS, tasks: Sequence[str] = TASKS) -> Iterator[tuple[Predictors, int, Counter[str]]]:
+def rows(
+    draws: int, counts: Sequence[int] = COUNTS, tasks: Sequence[str] = TASKS
+) -> Iterator[tuple[Predictors, int, Counter[str]]]:
     """Yield for each kind of predictor and number of examples how often each first word comes."""
     for kind in KINDS:
         for count in counts:
@@ -166,13 +170,17 @@ def markdown(made: Sequence[tuple[Predictors, int, Counter[str]]], draws: int, t
         shares = [f"{words[word] / total:.1%}" for word in ("sound", "too few")]
         bounds = [_bound(what, share) for what, share, least in kind.bounds if count >= least]
         missed = ", ".join(broken(kind, count, words)) or "yes"
-        lines.append(f"| {kind.what} | {count:,} | {' | '.join(shares)} | {', '.join(others[:3])} | {'; '.join(bounds)} | {missed} |")
+        lines.append(
+            f"| {' | '.join((kind.what, f'{count:,}', *shares, ', '.join(others[:3]), '; '.join(bounds), missed))} |"
+        )
     text = f"First words by the number of examples: {draws} predictors a row, evenly over {tasks} tasks."
     return "\n".join([text, "", *lines])
 
 
 def _bound(what: str, share: float) -> str:
-    return {"other": f"others at most {share:.0%}", "sound": f"sound at least {share:.0%}"}.get(what, f"sound at most {share:.0%}")
+    return {"other": f"others at most {share:.0%}", "sound": f"sound at least {share:.0%}"}.get(
+        what, f"sound at most {share:.0%}"
+    )
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 """First words and false claims on trained models and on blind cases, whose truth was measured without a diagnosis.
 
 `python -m benchmarks.trained_verdicts` judges the half of the trained zoo on which thresholds were chosen; `--held` the
-other half too, `--blind` the cases of `benchmarks.blind`. The name of a page writes the table there, between two markers.
+other half too, `--blind` the cases of `benchmarks.blind`. The name of a page writes the table there.
 """
 
 import argparse
@@ -72,7 +72,11 @@ class Sum:
         count, forbidden = len(self.cases), sum(len(case.forbidden) for case in self.cases)
         right, clean = sum(case.right for case in self.cases), sum(not case.false for case in self.cases)
         false = sum(len(case.false) for case in self.cases)
-        share = f"{right} ({right / count:.1%})", f"{clean} ({clean / count:.1%})", f"{false} of {forbidden:,} ({false / forbidden:.2%})"
+        share = (
+            f"{right} ({right / count:.1%})",
+            f"{clean} ({clean / count:.1%})",
+            f"{false} of {forbidden:,} ({false / forbidden:.2%})",
+        )
         return [self.group, f"{count}", *share]
 
 

@@ -1,4 +1,4 @@
-"""Does the word predict what happens next? On the kept runs of trained models, against accuracy, concept F1 and leakage.
+"""Does the word predict what happens next? On kept runs of trained models, against accuracy, concept F1, leakage.
 
 What happens next was measured on fresh data when a model was trained: by how much labels fall on other pictures and
 worlds, how often they stay wrong after all concepts are intervened on, and in how many counterfactual pairs they fail.
@@ -223,7 +223,9 @@ def _answer(table: Table) -> str:
     better = [source for source in single if table.interval(WORD, "area", source)[1] > 0]
     worse = [source for source in single if table.interval(WORD, "area", source)[2] < 0]
     rest = [source for source in single if source not in (*better, *worse)]
-    texts = [f"surely {how} than {' and '.join(names)}" for how, names in (("better", better), ("worse", worse)) if names]
+    texts = [
+        f"surely {how} than {' and '.join(names)}" for how, names in (("better", better), ("worse", worse)) if names
+    ]
     texts += [f"not surely better or worse than {' and '.join(rest)}"] if rest else []
     return f"The first word predicts failures {', '.join(texts)}."
 

@@ -23,7 +23,7 @@ GROUPS = {
     ),
     "judging": (
         "Scores and diagnoses",
-        "diagnose Diagnosis score METRICS count intervene discover saliency mend report view Predictions "
+        "diagnose Diagnosis FINDINGS score METRICS count intervene discover saliency mend report view Predictions "
         "Answer predictions_for read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
         "rule_consistency RunningMetric codes_of plot_errors plot_coverage write_report",
     ),
@@ -33,7 +33,10 @@ GROUPS = {
         "compile_diagram to_cnf knowledge_from_cnf parse_dimacs",
     ),
     "tasks": ("Tasks and worlds", "TASKS Task World Style Picture Layout Box"),
-    "checks": ("Checks and errors", "check_task check_model check_metric require oracle given_reading AssayError"),
+    "checks": (
+        "Checks and errors",
+        "check_task check_model check_metric check_finding require oracle given_reading AssayError",
+    ),
 }
 """Each group's title and names, in the order of its page."""
 

@@ -20,7 +20,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def findings() -> str:
     """Return what every finding says, what it is tested against, and which rivals withdraw it."""
-    return table(["finding", "what it says", "null hypothesis", "statistic", "withdrawn by"], [_row(c) for c in known_checks()])
+    return table(
+        ["finding", "what it says", "null hypothesis", "statistic", "withdrawn by"], [_row(c) for c in known_checks()]
+    )
 
 
 def _row(check: Check) -> list[str]:

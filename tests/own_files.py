@@ -75,11 +75,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.diagnosis.check import Check, Claim, Found
-from assay.diagnosis.thresholds import Settings, threshold
+from assay.diagnosis.thresholds import Section, threshold
 
 
 @dataclass(frozen=True)
-class HastySettings(Settings):
+class HastySettings(Section):
     """When a model is hasty."""
 
     section = "hasty"

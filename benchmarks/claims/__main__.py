@@ -44,7 +44,9 @@ def report(all_told: Iterator[Told], what: str) -> None:
                 unaccounted.append(line)
                 print(line, flush=True)
     by_kind = Counter(problem.kind for problem in wrong)
-    print(f"\n{cases} {what} ({', '.join(f'{word} {n}' for word, n in words.most_common())}): {sentences:,} sentences, {len(wrong)} false")
+    print(
+        f"\n{cases} {what} ({', '.join(f'{word} {n}' for word, n in words.most_common())}): {sentences:,} sentences, {len(wrong)} false"
+    )
     print(f"by kind: {dict(by_kind.most_common())}")
     print(f"the first word accounts for less than half of the wrong labels in {len(unaccounted)} of {asked}\n")
 

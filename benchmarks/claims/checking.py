@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from assay.diagnosis.check import Finding
 from benchmarks.claims import meanings, on_concept_findings, on_concepts, on_label_findings, on_labels, steps
-from benchmarks.claims.patterns import PATTERNS, sentences_of
+from benchmarks.claims.patterns import ALSO, PATTERNS, sentences_of
 from benchmarks.claims.told import Place, Told
 
 REGISTERED = (meanings, on_concept_findings, on_concepts, on_label_findings, on_labels, steps)
@@ -54,19 +54,24 @@ def check(told: Told) -> tuple[int, list[False_]]:
                 wrong.append(False_(told.name, kind, sentence, "; ".join(problems)))
     if why := told.not_used_rightly:
         wrong.append(False_(told.name, "used concepts", "the concepts that the rule uses", why))
-    wrong += [False_(told.name, "shown", text, "not known: neither a finding's text nor a note") for text in strangers(told, known)]
+    wrong += [
+        False_(told.name, "shown", text, "not known: neither a finding's text nor a note")
+        for text in strangers(told, known)
+    ]
     return count, wrong
 
 
 def problems_of(place: Place) -> list[str]:
-    """Return what is false about a sentence, on the split that it begins with and on those that it names beside."""
-    rest: list[str] = []
-    if also := re.match(r"On ([\w-]+) \(also on ([\w, -]+)\)", place.text):
-        rest = list(meanings.elsewhere(place, also[2]))
-        place = replace(place, text=f"On {also[1]}{place.text[also.end() :]}")
-    if prefix := re.match(r"On ([\w-]+): ", place.text):
+    """Return what is false about a sentence, on the split that it begins with and on those named with it."""
+    prefix = re.match(r"On ([\w-]+): ", place.text)
+    if prefix:
         place = replace(place, split=prefix[1], text=place.text[prefix.end() :])
-    return [*_problems(place), *rest]
+    also = ALSO.match(place.text)
+    if also is None:
+        return _problems(place)
+    rest = list(meanings.elsewhere(place, also[2]))
+    here = replace(place, split=also[1], text=f"On {also[1]}{also[3]}{place.text[also.end() :]}")
+    return [*(problems_of(here) if also[3] == ": " else _problems(here)), *rest]
 
 
 def _problems(place: Place) -> list[str]:

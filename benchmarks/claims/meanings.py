@@ -6,9 +6,14 @@ from dataclasses import replace
 import numpy as np
 
 from assay.arrays import Array
-from benchmarks.claims.account import cells_of as accounted_by
-from benchmarks.claims.account import names_cause
-from benchmarks.claims.on_concept_findings import expected_within, kept, kept_by_independent, kept_by_random, learned_accuracy
+from benchmarks.claims.account import accounted_by, names_cause
+from benchmarks.claims.on_concept_findings import (
+    expected_within,
+    kept,
+    kept_by_independent,
+    kept_by_random,
+    learned_accuracy,
+)
 from benchmarks.claims.on_concepts import RECALLED, kept_in_training, noisy, surely_right, systematic
 from benchmarks.claims.on_label_findings import ceiling, region_of
 from benchmarks.claims.on_labels import best_by_concepts, causes_of, pair_shares
@@ -27,6 +32,8 @@ NATS = 25.0
 """The likelihood that one grouping of the examples gains, on the examples that it is seen in, if it is an explanation."""
 SELDOM = 0.7
 """The accuracy of a concept that is misread seldom."""
+OFTEN = 1 / 3
+"""The share of wrong labels from which on they are often wrong."""
 CLEAR = 0.03
 """The least share, at the lower end of its interval, of what is said to be wrong too often."""
 
@@ -92,7 +99,9 @@ def wrong_concepts(at: Place) -> Iterator[str]:
     rows = at.rows
     both, rest = rows.misread & rows.contradicts, rows.read & rows.contradicts
     usual = rest.sum() / max(1, rows.read.sum())
-    counts = f"{both.sum()} of {rows.misread.sum()} where they differ, {rest.sum()} of {rows.read.sum()} where they agree"
+    counts = (
+        f"{both.sum()} of {rows.misread.sum()} where they differ, {rest.sum()} of {rows.read.sum()} where they agree"
+    )
     yield from holds(f"contradictions belong to differences ({counts})", low(both.sum(), rows.misread.sum()) > usual)
     yield from holds("predictions resolve them", (both & rows.implied_right).sum() * 2 >= both.sum())
 
@@ -112,7 +121,9 @@ def shortcut(at: Place) -> Iterator[str]:
     wrong, right = kept(at, at.named())
     random = kept_by_random(at.rows, at.named())
     yield from holds(f"labels are kept ({right.sum()} of {wrong.sum()})", low(right.sum(), wrong.sum()) >= KEPT)
-    yield from holds(f"more than by random errors ({random:.2f})", low(right.sum(), wrong.sum()) > random + BEYOND_CHANCE)
+    yield from holds(
+        f"more than by random errors ({random:.2f})", low(right.sum(), wrong.sum()) > random + BEYOND_CHANCE
+    )
 
 
 def each_systematic(at: Place) -> Iterator[str]:
@@ -123,7 +134,9 @@ def each_systematic(at: Place) -> Iterator[str]:
         yield from holds(f"{names[column]} is used", column in at.told.used)
 
 
-@means("A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot reveal it.")
+@means(
+    "A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot reveal it."
+)
 def hidden_shortcut(at: Place) -> Iterator[str]:
     yield from each_systematic(at)
     share = kept_in_training(at)
@@ -145,7 +158,10 @@ def mixed_shortcut(at: Place) -> Iterator[str]:
 def misread_often(at: Place) -> Iterator[str]:
     names = at.told.knowledge.space.names
     for column in at.named():
-        yield from holds(f"{names[column]} is misread too often on {at.split}", noisy(at.rows, column) or systematic(at.told, at.rows, column))
+        yield from holds(
+            f"{names[column]} is misread too often on {at.split}",
+            noisy(at.rows, column) or systematic(at.told, at.rows, column),
+        )
         yield from holds(f"{names[column]} is used", column in at.told.used)
 
 
@@ -153,20 +169,26 @@ def misread_often(at: Place) -> Iterator[str]:
 def misread_together(at: Place) -> Iterator[str]:
     rows, causes = at.rows, causes_of(at.rows)
     wrong = (causes["perception"] | causes["unsure"] | causes["both"]).any(axis=1)
-    yield from holds(f"labels are wrong too often by it ({wrong.sum()} of {len(rows)})", low(wrong.sum(), len(rows)) > CLEAR)
+    yield from holds(
+        f"labels are wrong too often by it ({wrong.sum()} of {len(rows)})", low(wrong.sum(), len(rows)) > CLEAR
+    )
     for column in at.told.used:
         own = rows.answered(column)
         yield from holds("concepts are misread seldom", (rows.said == rows.true)[own, column].mean() >= SELDOM)
 
 
-@means("Every concept that the rule uses is right; concepts that it does not use are clearly wrong, and labels could not have supervised them.")
+@means(
+    "Every concept that the rule uses is right; concepts that it does not use are clearly wrong, and labels could not have supervised them."
+)
 def unidentified(at: Place) -> Iterator[str]:
     names = at.told.knowledge.space.names
     for column in at.told.used:
         yield from holds(f"{names[column]} is right", surely_right(at.rows, column))
     for column in at.named():
         yield from holds(f"{names[column]} is not used", column not in at.told.used)
-        yield from holds(f"{names[column]} is clearly wrong", noisy(at.rows, column) or systematic(at.told, at.rows, column))
+        yield from holds(
+            f"{names[column]} is clearly wrong", noisy(at.rows, column) or systematic(at.told, at.rows, column)
+        )
 
 
 @means("The model predicts no concept, so that it cannot be told what its labels rest on.")
@@ -179,7 +201,9 @@ def partly_opaque(at: Place) -> Iterator[str]:
     for column in at.named():
         absent = (at.rows.said[:, column] < 0) & (at.rows.true[:, column] >= 0)
         yield from holds(f"{at.told.knowledge.space.names[column]} is used", column in at.told.used)
-        yield from holds("it is not predicted", absent.sum() and low(absent.sum(), (at.rows.true[:, column] >= 0).sum()) > CLEAR)
+        yield from holds(
+            "it is not predicted", absent.sum() and low(absent.sum(), (at.rows.true[:, column] >= 0).sum()) > CLEAR
+        )
 
 
 # -- labels beside concepts --------------------------------------------------------------------------------------------
@@ -205,8 +229,13 @@ def leaking(at: Place) -> Iterator[str]:
 def inconsistent(at: Place) -> Iterator[str]:
     rows = at.rows
     astray = rows.misread & ~rows.follows(False)
-    yield from holds(f"labels do not follow ({astray.sum()} of {rows.complete.sum()})", low(astray.sum(), rows.complete.sum()) > CLEAR)
-    yield from holds(f"where concepts are wrong ({astray.sum()} of {rows.misread.sum()})", astray.sum() >= 0.1 * rows.misread.sum())
+    yield from holds(
+        f"labels do not follow ({astray.sum()} of {rows.complete.sum()})",
+        low(astray.sum(), rows.complete.sum()) > CLEAR,
+    )
+    yield from holds(
+        f"where concepts are wrong ({astray.sum()} of {rows.misread.sum()})", astray.sum() >= 0.1 * rows.misread.sum()
+    )
 
 
 @means("The concepts do not determine the labels, and the model is about as good as they allow.")
@@ -214,7 +243,9 @@ def incomplete(at: Place) -> Iterator[str]:
     for label in at.labels():
         top, held = ceiling(at.rows, label)
         right = (~at.rows.wrong[:, label]).sum()
-        yield from holds(f"concepts do not determine the label ({top:.3f})", wilson(top * len(at.rows), len(at.rows))[1] < 0.96)
+        yield from holds(
+            f"concepts do not determine the label ({top:.3f})", wilson(top * len(at.rows), len(at.rows))[1] < 0.96
+        )
         yield from holds(f"the model is about as good ({held:.3f})", wilson(right, len(at.rows))[1] >= held - 0.04)
 
 
@@ -224,7 +255,10 @@ def wrong_rule(at: Place) -> Iterator[str]:
     for label in at.labels():
         wrong = at.rows.wrong[:, label]
         mostly = (wrong & own).sum() >= 0.75 * wrong.sum() > 0
-        yield from holds(f"label {label} is wrong there ({wrong[own].sum()} of {own.sum()})", low(wrong[own].sum(), own.sum()) > CLEAR or mostly)
+        yield from holds(
+            f"label {label} is wrong there ({wrong[own].sum()} of {own.sum()})",
+            low(wrong[own].sum(), own.sum()) > CLEAR or mostly,
+        )
 
 
 @means("A label value is often missed where every concept that the rule uses is right.")
@@ -244,9 +278,15 @@ def wrong_region(at: Place) -> Iterator[str]:
     told = at.told
     within = inside(region_of(at), told.knowledge.space, told.gathered("true"))
     wrong = ~told.gathered("right")
-    yield from holds(f"labels are wrong there ({wrong[within].sum()} of {within.sum()})", low(wrong[within].sum(), within.sum()) >= 0.25)
+    yield from holds(
+        f"labels are wrong there ({wrong[within].sum()} of {within.sum()})",
+        low(wrong[within].sum(), within.sum()) >= 0.25,
+    )
     yield from holds("right elsewhere", (~wrong[~within]).mean() >= MOSTLY)
-    yield from holds("half of the wrong labels are there", 2 * wrong[within].sum() >= wrong.sum())
+    open_rows = {split: causes_of(rows) for split, rows in told.compared.items()}
+    left = [(causes["rule"] | causes["unknown"]).any(axis=1)[told.compared[s].known] for s, causes in open_rows.items()]
+    unexplained = np.concatenate(left)
+    yield from holds("half of what is not explained is there", 2 * unexplained[within].sum() >= unexplained.sum())
 
 
 @means(
@@ -268,7 +308,10 @@ def trained_region(at: Place) -> Iterator[str]:
 def untrained_region(at: Place) -> Iterator[str]:
     yield from wrong_region(at)
     within = inside(region_of(at), at.told.knowledge.space, at.told.training)
-    yield from holds(f"training does not show that region ({within.sum()} of {len(within)} examples)", within.sum() <= 0.002 * len(within))
+    yield from holds(
+        f"training does not show that region ({within.sum()} of {len(within)} examples)",
+        within.sum() <= 0.002 * len(within),
+    )
 
 
 def memory(at: Place, cells: Sequence[Array]) -> Iterator[str]:
@@ -276,9 +319,14 @@ def memory(at: Place, cells: Sequence[Array]) -> Iterator[str]:
     right, codes = at.told.gathered("right"), at.told.gathered("true")
     new = ~among(codes, at.told.training)
     old_share, new_share = float(right[~new].mean()), float(right[new].mean())
-    yield from holds(f"right on worlds of training ({old_share:.2f})", low(right[~new].sum(), (~new).sum()) >= MOSTLY - 0.05)
+    yield from holds(
+        f"right on worlds of training ({old_share:.2f})", low(right[~new].sum(), (~new).sum()) >= MOSTLY - 0.05
+    )
     by, _ = difference(~right, new, cells)
-    yield from holds(f"wrong on new ones ({new_share:.2f}, {100 * by:.0f} points)", by >= DROP - 0.03 and old_share - new_share >= DROP)
+    yield from holds(
+        f"wrong on new ones ({new_share:.2f}, {100 * by:.0f} points)",
+        by >= DROP - 0.03 and old_share - new_share >= DROP,
+    )
     yield from holds("no chance", chance(~right, new, cells, numbered(codes)) <= UNLIKELY)
 
 
@@ -315,21 +363,29 @@ def falls(at: Place, columns: Sequence[int] | None) -> tuple[float, float]:
 @means("Labels are wrong more often on another split that shows the same worlds: its pictures differ.")
 def other_pictures(at: Place) -> Iterator[str]:
     by, luck = falls(at, range(len(at.told.knowledge.space)))
-    yield from holds(f"labels fall at equal worlds ({100 * by:.1f} points, chance {luck:.3f})", by >= 0.045 and luck <= UNLIKELY)
+    yield from holds(
+        f"labels fall at equal worlds ({100 * by:.1f} points, chance {luck:.3f})", by >= 0.045 and luck <= UNLIKELY
+    )
 
 
 @means("Labels are wrong more often on another split at equal values of the used concepts: its pictures differ.")
 def other_pictures_in_cells(at: Place) -> Iterator[str]:
     told = at.told
     by, luck = falls(at, told.used)
-    yield from holds(f"labels fall at equal used concepts ({100 * by:.1f} points, chance {luck:.3f})", by >= 0.045 and luck <= UNLIKELY)
+    yield from holds(
+        f"labels fall at equal used concepts ({100 * by:.1f} points, chance {luck:.3f})",
+        by >= 0.045 and luck <= UNLIKELY,
+    )
     rows = [next(iter(told.compared.values())), at.rows]
     if all(r.new is not None for r in rows):  # new worlds would look the same
         codes = np.concatenate([r.true for r in rows])
         wrong, new = np.concatenate([~r.right for r in rows]), np.concatenate([r.new for r in rows])
         side = np.arange(len(wrong)) >= len(rows[0])
         rest, both = difference(wrong, side, [numbered(codes[:, list(told.used)]), new])
-        yield from holds(f"not for new worlds ({100 * rest:.1f} points among equally known worlds)", (both & side).sum() < 20 or rest >= by / 3)
+        yield from holds(
+            f"not for new worlds ({100 * rest:.1f} points among equally known worlds)",
+            (both & side).sum() < 20 or rest >= by / 3,
+        )
 
 
 @means("Labels are wrong more often on another split; whether its worlds or its pictures are why cannot be told.")
@@ -366,7 +422,10 @@ def underfit(at: Place) -> Iterator[str]:
         right, truth = int((~at.rows.wrong[:, label]).sum()), at.rows.labels[:, label]
         majority, n = int(np.bincount(truth).max()), len(truth)
         least = min(0.75, (n + majority) / (2 * n))
-        yield from holds(f"label {label} is not learned ({right} of {n}, most frequent {majority})", right <= majority or wilson(right, n)[1] <= least + 0.02)
+        yield from holds(
+            f"label {label} is not learned ({right} of {n}, most frequent {majority})",
+            right <= majority or wilson(right, n)[1] <= least + 0.02,
+        )
 
 
 @means("Labels are wrong too often because the concepts are too uncertain, though most of them are right.")
@@ -389,15 +448,13 @@ def unexplained(at: Place) -> Iterator[str]:
     yield from nothing_else(told, rows, own)
 
 
-@means("Labels are wrong too often, and no finding by itself accounts for half of them.")
+@means("Labels are wrong too often, and nothing that was found accounts for half of them.")
 def mixed_causes(at: Place) -> Iterator[str]:
     wrong = int(at.rows.wrong.sum())
     yield from holds(f"labels are wrong too often ({wrong})", low((~at.rows.right).sum(), len(at.rows)) > CLEAR)
-    for other in at.told.diagnosis.findings:
-        own = {name: int((accounted_by(at.told, other, name, rows) & rows.wrong).sum()) for name, rows in at.told.compared.items()}
-        total = sum(int((rows.wrong & rows.known[:, None]).sum()) for rows in at.told.compared.values())
-        alone = other is at.finding or not names_cause(other)
-        yield from holds(f"{other.kind} has {sum(own.values())} of {total}", alone or 2 * sum(own.values()) < total)
+    for finding in filter(names_cause, at.told.diagnosis.findings[1:]):
+        hits, total = accounted_by(at.told, finding)
+        yield from holds(f"nothing has half, yet {finding.kind} has {hits} of {total}", 2 * hits < total)
 
 
 def nothing_else(told: Told, rows: Rows, wrong: Array) -> Iterator[str]:
@@ -409,6 +466,8 @@ def nothing_else(told: Told, rows: Rows, wrong: Array) -> Iterator[str]:
             sides[f"{space.names[column]} is {space.concepts[column].values[value]}"] = rows.true[:, column] == value
     for name, side in sides.items():
         if side is not None and min(side.sum(), (~side).sum()) >= 20:
+            if "is" in name and wrong[side].mean() < OFTEN:
+                continue
             gain = likelihood(wrong[side]) + likelihood(wrong[~side]) - likelihood(wrong)
             counts = f"{wrong[side].sum()} of {side.sum()}, elsewhere {wrong[~side].sum()} of {(~side).sum()}"
             yield from holds(f"nothing else explains it, yet {name} does ({counts}; {gain:.0f} nats)", gain < NATS)
@@ -421,13 +480,23 @@ def likelihood(wrong: Array) -> float:
 
 
 @means(
+    "No example has the truth of all concepts that the rule uses, so that it cannot be told whether labels follow from "
+    "them."
+)
+def never_whole(at: Place) -> Iterator[str]:
+    yield from holds("no example is whole", not at.rows.complete.any())
+
+
+@means(
     "There are too few examples to tell whether labels and concepts are right.",
     "There are too few examples to tell whether the model errs or the annotations.",
 )
 def too_few(at: Place) -> Iterator[str]:
     rows = at.rows
     shares = [(int((~own).sum()), len(rows)) for own in rows.wrong.T]
-    shares += [(int((rows.said == rows.true)[rows.answered(c), c].sum()), int(rows.answered(c).sum())) for c in told_used(at)]
+    shares += [
+        (int((rows.said == rows.true)[rows.answered(c), c].sum()), int(rows.answered(c).sum())) for c in told_used(at)
+    ]
     if rows.knowledge.has_rule and rows.complete.any():
         shares.append((int((rows.complete & rows.follows(False)).sum()), int(rows.complete.sum())))
     contested = bool((rows.misread & rows.contradicts).any())

@@ -43,7 +43,9 @@ def differ(at: Place, split: str, differ: int, n: int, contradict: Share, implie
 def wrong_tables(at: Place, split: str, n: int, wrong: int) -> Iterator[str]:
     rows = at.told.splits[split]
     yield from count_is("wrong labels", wrong, rows.wrong.sum())
-    yield from count_is("labels as the rule gives", n, (rows.wrong & (rows.answers == rows.by_table) & rows.known[:, None]).sum())
+    yield from count_is(
+        "labels as the rule gives", n, (rows.wrong & (rows.answers == rows.by_table) & rows.known[:, None]).sum()
+    )
 
 
 # -- shortcuts ---------------------------------------------------------------------------------------------------------
@@ -63,7 +65,9 @@ def kept_by_random(rows: Rows, columns: Sequence[int]) -> float:
         for column in columns:
             rate = float((rows.said != rows.true)[rows.complete, column].mean())
             hit = rows.complete & (rng.random(len(rows)) < rate)
-            mixed[hit, column] = (mixed[hit, column] + rng.integers(1, max(2, sizes[column]), int(hit.sum()))) % sizes[column]
+            mixed[hit, column] = (mixed[hit, column] + rng.integers(1, max(2, sizes[column]), int(hit.sum()))) % sizes[
+                column
+            ]
         kept, of = right_where_wrong(rows, mixed, columns)
         hits, count = hits + kept, count + of
     return hits / max(1, count)
@@ -89,17 +93,21 @@ def kept(at: Place, columns: Sequence[int]) -> tuple[Array, Array]:
     return misread, misread & at.rows.implied_right
 
 
+def columns_of(at: Place, names: str) -> list[int]:
+    """Return the columns of the concepts that a sentence names; those of the finding where it leaves some out."""
+    named = [at.told.columns(name) for name in listed(names)]
+    return [columns[0] for columns in named] if all(len(columns) == 1 for columns in named) else at.named()
+
+
 def misread_counts(at: Place, split: str, names: str, misread: Share, hits: Share) -> Iterator[str]:
     """Yield what is false about how often concepts are misread, and how often the rule keeps the labels then."""
     at = replace(at, split=split)
-    listed_names = [name for name in listed(names) if at.told.columns(name)]
-    yield from holds(f"{names} are those of the finding", set(listed_names) <= set(at.finding.concepts if at.finding else ()))
-    rows, (wrong, right) = at.rows, kept(at, at.named())
+    rows, (wrong, right) = at.rows, kept(at, columns_of(at, names))
     yield from share_is("misread examples", misread, wrong.sum(), rows.complete.sum())
     yield from share_is("kept labels", hits, right.sum(), wrong.sum())
 
 
-SYSTEMATIC = "On {split:name}, {names} {verb} systematically misread in {misread:share} examples"
+SYSTEMATIC = "On {split:name}, {names} {verb:name} systematically misread in {misread:share} examples"
 
 
 @says(
@@ -108,16 +116,24 @@ SYSTEMATIC = "On {split:name}, {names} {verb} systematically misread in {misread
 )
 def shortcut(at: Place, split: str, names: str, verb: str, misread: Share, hits: Share, random: str) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
-    yield from percent_of("labels that random errors keep", random, kept_by_random(at.told.splits[split], at.named()), SIMULATED)
+    yield from percent_of(
+        "labels that random errors keep",
+        random,
+        kept_by_random(at.told.splits[split], columns_of(at, names)),
+        SIMULATED,
+    )
 
 
 @says(
-    SYSTEMATIC + "; with this concept mapping {p:percent} of the training worlds keep their labels, and {hits:share} of the "
+    SYSTEMATIC
+    + "; with this concept mapping {p:percent} of the training worlds keep their labels, and {hits:share} of the "
     "misread examples."
 )
 def in_training(at: Place, split: str, names: str, verb: str, misread: Share, p: str, hits: Share) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
-    yield from percent_of("training worlds that keep their labels", p, kept_in_training(replace(at, split=split)))
+    yield from percent_of(
+        "training worlds that keep their labels", p, kept_in_training(replace(at, split=split), columns_of(at, names))
+    )
 
 
 @says(
@@ -126,7 +142,9 @@ def in_training(at: Place, split: str, names: str, verb: str, misread: Share, p:
 )
 def mixed(at: Place, split: str, names: str, verb: str, misread: Share, hits: Share, random: str) -> Iterator[str]:
     yield from misread_counts(at, split, names, misread, hits)
-    yield from percent_of("labels that independent errors keep", random, kept_by_independent(at.told.splits[split]), SIMULATED)
+    yield from percent_of(
+        "labels that independent errors keep", random, kept_by_independent(at.told.splits[split]), SIMULATED
+    )
 
 
 @says(
@@ -186,7 +204,10 @@ def leaking(at: Place, split: str, right: Share, implied: str, other: str) -> It
     total = int(rows.complete.sum())
     yield from share_is("right labels", right, (rows.right & rows.complete).sum(), total)
     shares = [float((part & rows.complete).sum()) / total for part in (rows.implied_right, best_by_concepts(rows))]
-    yield from holds(f"the rule is right in {implied}, counted {shares}", any(not list(percent_of("", implied, x, rows.tolerance > 1e-3 and 0.02)) for x in shares))
+    yield from holds(
+        f"the rule is right in {implied}, counted {shares}",
+        any(not list(percent_of("", implied, x, rows.tolerance > 1e-3 and 0.02)) for x in shares),
+    )
     yield from percent_of("labels by learned rules", other, learned_accuracy(rows), LEARNED + total**-0.5)
 
 

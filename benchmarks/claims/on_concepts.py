@@ -126,27 +126,29 @@ def wrong_often(at: Place, name: str, word: str, right: Share, missed: str | Non
     for value in listed(missed or ""):
         if not re.fullmatch(r"\d+ more", value):
             row = table[values.index(value)]
-            yield from holds(f"{value} of {name} is clearly missed", clearly_below(int(row[values.index(value)]), int(row.sum()), RECALLED))
+            yield from holds(
+                f"{value} of {name} is clearly missed",
+                clearly_below(int(row[values.index(value)]), int(row.sum()), RECALLED),
+            )
 
 
-@says("It hardly distinguishes the values of {name:name}: it predicts {value} for each ({p:percent} of {n:n} answers).")
+@says("It mostly predicts {value} for each value of {name:name} ({p:percent} of {n:n} answers).")
 def one_value(at: Place, name: str, value: str, p: str, n: int) -> Iterator[str]:
     rows, columns = at.rows, at.told.columns(name)
     table, values = confusion(rows, columns), values_of(at.told.knowledge, columns[0])
     yield from count_is(f"answers of {name}", n, table.sum())
     share = table[:, values.index(value)].sum() / table.sum()
     yield from percent_of(f"{name} predicted as {value}", p, share)
-    yield from holds(f"the values of {name} are hardly distinguished", share >= 0.9 or association(table) < ASSOCIATED)
+    own = table[:, values.index(value)]
+    yield from holds(f"{value} is mostly predicted for each value", (own == table.max(axis=1)).all())
 
 
 @says(
-    "It reads {name:name} {pairs}; {right} is mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
-    "It reads {name:name} {pairs}; {right} are mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}; {right} is read right most often[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}; {right} are read right most often[; it never says {never}] ({p:percent} of {n:n} answers).",
     "It reads {name:name} {pairs}[; it never says {never}] ({p:percent} of {n:n} answers).",
 )
-def own_map(
-    at: Place, name: str, pairs: str, never: str | None, p: str, n: int, right: str = ""
-) -> Iterator[str]:
+def own_map(at: Place, name: str, pairs: str, never: str | None, p: str, n: int, right: str = "") -> Iterator[str]:
     if re.match(r"from ", pairs):
         yield from elsewhere(at, at.rows, name, pairs.removeprefix("from "), p, n)
         return
@@ -164,7 +166,7 @@ def own_map(
     for value in listed(right):
         if not re.fullmatch(r"\d+ more", value):
             row = table[values.index(value)]
-            yield from holds(f"{value} of {name} is mostly read right", 2 * row[values.index(value)] >= row.sum())
+            yield from holds(f"{value} of {name} is read right most often", row[values.index(value)] == row.max())
     for value in listed(never or ""):
         yield from holds(f"{name} never says {value}", table[:, values.index(value)].sum() == 0)
 
@@ -180,17 +182,25 @@ def elsewhere(at: Place, rows: Rows, name: str, text: str, p: str, n: int) -> It
     known = rows.answered(column) & (rows.true[:, columns] >= 0).all(axis=1)
     found = most_said(rows.true[known][:, columns], rows.said[known, column])
     yield from count_is(f"answers of {name} by {names}", n, known.sum())
-    yield from percent_of(f"answers of {name} by {names}", p, sum(most for _, _, most in found.values()) / max(1, known.sum()))
+    yield from percent_of(
+        f"answers of {name} by {names}", p, sum(most for _, _, most in found.values()) / max(1, known.sum())
+    )
     if together:
         yield from count_is(f"entries of the map of {name}", int(together[2].replace(",", "")), len(found))
         return
     values, own = values_of(knowledge, columns[0]), values_of(knowledge, column)
-    told = dict(pair.split(" as ") for pair in listed(pairs) if " as " in pair) if pairs else dict(zip(values, values, strict=True))
-    for (code,), (_, answer, most) in found.items():
+    told = (
+        dict(pair.split(" as ") for pair in listed(pairs) if " as " in pair)
+        if pairs
+        else dict(zip(values, values, strict=True))
+    )
+    for (code,), (_, _answer, most) in found.items():
         if values[code] in told:
             said = told[values[code]]
             row = rows.said[known & (rows.true[:, columns[0]] == code), column]
-            yield from holds(f"{name} by {names}: {values[code]} as {said}", said in own and (row == own.index(said)).sum() == most)
+            yield from holds(
+                f"{name} by {names}: {values[code]} as {said}", said in own and (row == own.index(said)).sum() == most
+            )
 
 
 @says("It exchanges {a:name} and {b:name}: each is said for the other ({p:percent} of {n:n} answers).")
@@ -220,7 +230,7 @@ def circle(at: Place, rows: Rows, pairs: Sequence[tuple[str, ...]], p: str, n: i
 
 @says("The table of concepts has {n:n} more such line.", "The table of concepts has {n:n} more such lines.")
 def more_lines(at: Place, n: int) -> Iterator[str]:
-    yield from holds(f"{n} more concepts are named", 0 < n < len(at.named()) or n == 1)
+    yield from holds(f"{n} more concepts are named", 0 < n < len(at.told.knowledge.space))
 
 
 @says("With this concept mapping {p:percent} of the training worlds keep their labels.")
@@ -228,13 +238,13 @@ def keep_in_training(at: Place, p: str) -> Iterator[str]:
     yield from percent_of("training worlds that keep their labels", p, kept_in_training(at))
 
 
-def kept_in_training(at: Place) -> float:
+def kept_in_training(at: Place, columns: Sequence[int] = ()) -> float:
     """Return the share of training worlds that keep their labels where the named concepts are read as they are."""
     told, rows, space = at.told, at.rows, at.told.knowledge.space
     states = {state.concept: state for state in told.diagnosis.concepts[rows.evidence.split]}
     worlds = np.unique(told.training[(told.training >= 0).all(axis=1)], axis=0)
     mapped = worlds.copy()
-    for column in at.named():
+    for column in columns or at.named():
         state = states[space.names[column]]
         if state.map is None:
             continue

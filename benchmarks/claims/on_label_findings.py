@@ -91,11 +91,14 @@ MEMORY = "Labels are right in {seen:share} examples whose world training shows, 
 
 
 @says(
-    MEMORY + "; among examples with equal values of the concepts that the rule uses[{split}], {by:percent} more are wrong on the new ones.",
+    MEMORY
+    + "; among examples with equal values of the concepts that the rule uses[{split}], {by:percent} more are wrong on the new ones.",
     MEMORY + "; in equal regions of the rule[{split}], {by:percent} more are wrong on the new ones.",
     MEMORY + ", whose used concepts no world of training has (a missed region would look the same).",
 )
-def memorised(at: Place, seen: Share, new: Share, worlds: int, by: str | None = None, split: str | None = None) -> Iterator[str]:
+def memorised(
+    at: Place, seen: Share, new: Share, worlds: int, by: str | None = None, split: str | None = None
+) -> Iterator[str]:
     told = at.told
     right, codes = told.gathered("right"), told.gathered("true")
     fresh = ~among(codes, told.training)
@@ -105,7 +108,9 @@ def memorised(at: Place, seen: Share, new: Share, worlds: int, by: str | None = 
     columns = list(told.used)
     if by is None:
         shown = among(codes[fresh][:, columns], told.training[:, columns]) if len(told.training) else np.zeros(0)
-        yield from holds(f"no world of training has their used concepts ({100 * shown.mean():.0f} % have)", not shown.any())
+        yield from holds(
+            f"no world of training has their used concepts ({100 * shown.mean():.0f} % have)", not shown.any()
+        )
         return
     yield from holds(f"known words {split!r}", split in (None, "", " and on one split"))
     regions = "equal regions" in at.text
@@ -148,7 +153,9 @@ def other_split(at: Place, split: str, wrong: Share, by: str, first: str, shared
     "On {split:name}, {label:name} is right in {near:share} examples {where} one change of a concept alters it, and in "
     "{far:share} {there} no such change does[; clearly wrong: {worst}]."
 )
-def boundary(at: Place, split: str, label: str, near: Share, where: str, far: Share, there: str, worst: str | None) -> Iterator[str]:
+def boundary(
+    at: Place, split: str, label: str, near: Share, where: str, far: Share, there: str, worst: str | None
+) -> Iterator[str]:
     rows, place = at.told.splits[split], at.told.label(label) or 0
     ok, close, known = ~rows.wrong[:, place], rows.near[:, place], (rows.true >= 0).all(axis=1)
     if where == there == "that keep no variant of the rule and where":  # a variant is a way in which the rule holds
@@ -246,8 +253,8 @@ def underfit(at: Place, split: str, named: str, majority: str) -> Iterator[str]:
 
 
 @says(
-    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by a region of "
-    "the concepts, new worlds, another split or the boundary."
+    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by new worlds, "
+    "another split, the boundary or a region of the concepts where labels are often wrong."
 )
 def unexplained(at: Place, split: str, named: str, n: int) -> Iterator[str]:
     rows, places = at.told.splits[split], at.labels()
@@ -280,7 +287,16 @@ def surely_unsure(rows: Rows) -> Array:
     "On {split:name}, every label is right in at least {labels:percent}, and each of the {used:n} concepts in at least "
     "{least:percent} (lower ends of 95 % intervals, {n:n} examples).",
 )
-def sound(at: Place, split: str, labels: str, used: int, least: str, n: int, follow: int | None = None, complete: int | None = None) -> Iterator[str]:
+def sound(
+    at: Place,
+    split: str,
+    labels: str,
+    used: int,
+    least: str,
+    n: int,
+    follow: int | None = None,
+    complete: int | None = None,
+) -> Iterator[str]:
     rows = at.told.splits[split]
     yield from count_is("examples", n, len(rows))
     yield from count_is("concepts", used, len(rows.used))
@@ -297,7 +313,9 @@ def sound(at: Place, split: str, labels: str, used: int, least: str, n: int, fol
 def at_least(what: str, said: str, lowest: float) -> Iterator[str]:
     """Yield that a bound is not the lowest one."""
     share = float(said.removesuffix(" %")) / 100
-    yield from holds(f"{what} in at least {said}, counted {100 * lowest:.2f} %", share <= lowest + 1e-6 and share >= lowest - 0.011)
+    yield from holds(
+        f"{what} in at least {said}, counted {100 * lowest:.2f} %", share <= lowest + 1e-6 and share >= lowest - 0.011
+    )
 
 
 @says("On {split:name}, {n:n} examples do not decide whether these are right: {named}.")
@@ -308,6 +326,16 @@ def undecided(at: Place, split: str, n: int, named: str) -> Iterator[str]:
         hits, of = counted(at, rows, name)
         yield from share_is(f"right {name}", Share(share), hits, of)
         yield from holds(f"{name} is not decided", wilson(hits, of)[0] < RIGHT + 0.02)
+
+
+@says(
+    "On {split:name}, {n:n} examples have gaps in the truth of the {used:n} concepts that the rule uses, or are not "
+    "predicted in all of them."
+)
+def gaps(at: Place, split: str, n: int, used: int) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from count_is("examples", n, (~rows.complete).sum())
+    yield from count_is("used concepts", used, len(at.told.used))
 
 
 def parts_of(named: str) -> list[tuple[str, str]]:

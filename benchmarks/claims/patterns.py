@@ -24,6 +24,8 @@ PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
 SHARE = re.compile(rf"({PERCENT}) \(({END}) to ({END}) %\) of ({COUNT})")
 ONE = re.compile(r"(?<![\d,.])1 (example|label|concept|world)\b")
 CLOSE = 1e-6
+ALSO = re.compile(r"On ([\w-]+) \(also on ([\w, -]+)\)(, |: )")
+"""How a sentence begins that holds on several splits."""
 
 
 def whole(text: str) -> int:

@@ -22,7 +22,12 @@ OBJECTS = ConceptSpace(
     (EncoderGroup("shape", ("o1.shape", "o2.shape")), EncoderGroup("colour", ("o1.colour", "o2.colour"))),
 )
 BEAST = ConceptSpace(
-    (Concept("legs", tuple(range(9)), True), Concept("skin", ("fur", "scales", "slime")), Concept("tail", (False, True)), Concept("age", tuple(range(12)))),
+    (
+        Concept("legs", tuple(range(9)), True),
+        Concept("skin", ("fur", "scales", "slime")),
+        Concept("tail", (False, True)),
+        Concept("age", tuple(range(12))),
+    ),
     (),
     tuple(EncoderGroup(name, (name,)) for name in ("legs", "skin", "tail", "age")),
 )
@@ -65,7 +70,11 @@ def random_predictor(seed: int) -> Drawn:
     if seed % 5 == 4:
         home = _home(TASKS[seed // 5 % len(TASKS)])
         knowledge, training, worlds = home.knowledge, home.training[: int(rng.integers(100, 2000))], dict(home.splits)
-        worlds = {name: codes[: int(rng.integers(60, 300))] for name, codes in worlds.items() if name == "test" or rng.random() < 0.5}
+        worlds = {
+            name: codes[: int(rng.integers(60, 300))]
+            for name, codes in worlds.items()
+            if name == "test" or rng.random() < 0.5
+        }
     else:
         knowledge = rules()[seed % SMALL]
         training, worlds = _worlds(knowledge, rng)
@@ -96,13 +105,19 @@ def _worlds(knowledge: Knowledge, rng: Random) -> tuple[Codes, dict[str, Codes]]
         column = int(rng.integers(len(knowledge.space)))
         kept = training[:, column] != rng.integers(knowledge.space.sizes[column])
         training = training[kept] if kept.sum() > 4 else training
-    worlds = {"test": _possible(knowledge, rng, int(rng.choice([25, 60, 120, 300, 500])), skewed if rng.random() < 0.5 else None)}
+    worlds = {
+        "test": _possible(
+            knowledge, rng, int(rng.choice([25, 60, 120, 300, 500])), skewed if rng.random() < 0.5 else None
+        )
+    }
     if rng.random() < 0.3 and len(training) >= 8:  # the test split shows worlds of training, mostly
         rows = rng.integers(len(training), size=int(rng.choice([100, 400])))
         mixed = np.concatenate([training[rows], worlds["test"][:60]])
         worlds["test"] = mixed[rng.permutation(len(mixed))]
     if rng.random() < 0.45:
-        worlds["ood"] = worlds["test"] if rng.random() < 0.4 else _possible(knowledge, rng, int(rng.choice([40, 150, 300])))
+        worlds["ood"] = (
+            worlds["test"] if rng.random() < 0.4 else _possible(knowledge, rng, int(rng.choice([40, 150, 300])))
+        )
     return training, worlds
 
 
@@ -117,7 +132,10 @@ class _Nature:
         self.silent = np.zeros(len(self.sizes))
         self.swap: tuple[int, int] | None = None
         self._perceive()
-        self.head = rng.choice(["rule", "probable", "true", "noise", "other", "memory", "shuffled", "region"], p=[0.25, 0.15, 0.15, 0.12, 0.1, 0.1, 0.03, 0.1])
+        self.head = rng.choice(
+            ["rule", "probable", "true", "noise", "other", "memory", "shuffled", "region"],
+            p=[0.25, 0.15, 0.15, 0.12, 0.1, 0.1, 0.03, 0.1],
+        )
         self.label_noise = float(rng.choice([0, 0, 0, 0.01, 0.05, 0.12, 0.3]))
         self.probabilities = bool(rng.random() < 0.5) or self.head == "probable"
         self.annotations = float(rng.choice([0, 0, 0, 0, 0.03, 0.1, 0.2]))
@@ -138,7 +156,9 @@ class _Nature:
             if style != "some":
                 self.noise[column] = rng.choice([0, 0.005, 0.02])
                 continue
-            kind = rng.choice(["as it is", "map", "noise", "silent", "constant", "some silent"], p=[0.5, 0.13, 0.25, 0.04, 0.05, 0.03])
+            kind = rng.choice(
+                ["as it is", "map", "noise", "silent", "constant", "some silent"], p=[0.5, 0.13, 0.25, 0.04, 0.05, 0.03]
+            )
             if kind == "map":
                 self.tables[column] = rng.integers(0, size, size)
             elif kind == "constant":
@@ -201,7 +221,9 @@ class _Nature:
             parts.append(part)
         return tuple(parts)
 
-    def _answers(self, worlds: Codes, labels: Codes, shown: Codes, parts: tuple[Array | None, ...], split: str) -> Codes:
+    def _answers(
+        self, worlds: Codes, labels: Codes, shown: Codes, parts: tuple[Array | None, ...], split: str
+    ) -> Codes:
         rng, answers = self.rng, self.knowledge.labels_of(shown)
         drawn = np.stack([rng.integers(0, len(label.values), len(worlds)) for label in self.knowledge.labels], axis=1)
         if self.head == "true":
@@ -245,7 +267,10 @@ def _most_probable(knowledge: Knowledge, parts: tuple[Array | None, ...]) -> Cod
     joint = np.ones((len(parts[0]), 1))
     for part in parts:
         joint = (joint[:, :, None] * part[:, None, :]).reshape(len(joint), -1)
-    columns = [np.stack([joint[:, labels[:, i] == v].sum(axis=1) for v in range(len(label.values))], axis=1).argmax(axis=1) for i, label in enumerate(knowledge.labels)]
+    columns = [
+        np.stack([joint[:, labels[:, i] == v].sum(axis=1) for v in range(len(label.values))], axis=1).argmax(axis=1)
+        for i, label in enumerate(knowledge.labels)
+    ]
     return np.stack(columns, axis=1)
 
 

@@ -19,7 +19,10 @@ def inside(where: str, space: ConceptSpace, codes: Codes) -> Array:
     >>> inside("a and not b or where not a", bits(["a", "b"]), np.array([[1, 0], [1, 1], [0, 1]])).tolist()
     [True, False, True]
     """
-    parts = [[literal(text, space, codes) for text in part.split(" and ")] for part in re.split(r",? or where |, (?=\S)", where)]
+    parts = [
+        [literal(text, space, codes) for text in part.split(" and ")]
+        for part in re.split(r",? or where |, (?=\S)", where)
+    ]
     return np.any([np.all(part, axis=0) for part in parts], axis=0)
 
 
@@ -34,7 +37,7 @@ def literal(text: str, space: ConceptSpace, codes: Codes) -> Array:
     values = space.concepts[column].values
     own, known = codes[:, column], codes[:, column] >= 0
     if match[4] is None:
-        return known & (own == values.index(False if match[1] else True))
+        return known & (own == values.index(not match[1]))
     code = [str(value) for value in values].index(match[4])
     return known & {None: own == code, "not ": own != code, "at most ": own <= code, "above ": own > code}[match[3]]
 

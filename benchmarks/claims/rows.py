@@ -43,7 +43,10 @@ def clearly_below(hits: int, of: int, share: float, chance: float = 0.025) -> bo
     """
     if not of:
         return False
-    logs = [lgamma(of + 1) - lgamma(k + 1) - lgamma(of - k + 1) + k * log(share) + (of - k) * log(1 - share) for k in range(hits + 1)]
+    logs = [
+        lgamma(of + 1) - lgamma(k + 1) - lgamma(of - k + 1) + k * log(share) + (of - k) * log(1 - share)
+        for k in range(hits + 1)
+    ]
     return sum(exp(x) for x in logs) <= chance
 
 

@@ -18,11 +18,16 @@ def correct(at: Place) -> Iterator[str]:
     yield from holds("some rows contradict the rule", at.rows.contradicts.any())
 
 
-@says("Annotate {names} in some training examples: `assay mend RUN` plans which to buy first.", "Annotate {names} if you need {them:name}; the labels do not.")
+@says(
+    "Annotate {names} in some training examples: `assay mend RUN` plans which to buy first.",
+    "Annotate {names} if you need {them:name}; the labels do not.",
+)
 def annotate(at: Place, names: str, them: str = "") -> Iterator[str]:
     for name in listed(names):
         if not re.fullmatch(r"\d+ more", name):
-            yield from holds(f"{name} is a concept of the finding", at.finding is not None and name in at.finding.concepts)
+            yield from holds(
+                f"{name} is a concept of the finding", at.finding is not None and name in at.finding.concepts
+            )
 
 
 @says(
@@ -45,6 +50,7 @@ def annotate(at: Place, names: str, them: str = "") -> Iterator[str]:
     "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
     "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
     "Predict more examples; at these rates many more are needed.",
+    "Annotate every concept that the rule uses in some examples.",
     "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
 )
 def advice(at: Place) -> Iterator[str]:
@@ -78,7 +84,9 @@ def same_region(at: Place, where: str) -> Iterator[str]:
 
 @says("Train on some of the new worlds: only this tells memorised worlds from a missed region.")
 def train_on_new(at: Place) -> Iterator[str]:
-    yield from holds("there are new worlds", any(rows.new is not None and rows.new.any() for rows in at.told.splits.values()))
+    yield from holds(
+        "there are new worlds", any(rows.new is not None and rows.new.any() for rows in at.told.splits.values())
+    )
 
 
 @says("Draw {split:name} again with worlds of {first:name}: only this tells other pictures from new worlds.")

@@ -59,7 +59,9 @@ class Told:
     @cached_property
     def compared(self) -> Mapping[str, Rows]:
         """The splits over which wrong labels are counted."""
-        return {name: rows for name, rows in self.splits.items() if name not in ASIDE} or dict([next(iter(self.splits.items()))])
+        return {name: rows for name, rows in self.splits.items() if name not in ASIDE} or dict(
+            [next(iter(self.splits.items()))]
+        )
 
     def gathered(self, name: str) -> Array:
         """Return something of every example of the compared splits of which the used concepts are known."""
@@ -104,7 +106,11 @@ class Place:
 
     def labels(self) -> list[int]:
         """Return the columns of the labels of the finding."""
-        return [place for name in (self.finding.labels if self.finding else ()) if (place := self.told.label(name)) is not None]
+        return [
+            place
+            for name in (self.finding.labels if self.finding else ())
+            if (place := self.told.label(name)) is not None
+        ]
 
 
 def share_is(what: str, said: Share, hits: int, of: int) -> Iterator[str]:

@@ -200,7 +200,7 @@ def inconsistent(facts: Facts, rule: bool) -> Truth:
 
 
 def noisy(facts: Facts, rule: bool) -> Truth:
-    """Some used concept is wrong more often than in 5 %, on test or on another split, not in a way that keeps labels."""
+    """Some used concept is wrong more often than in 5 %, on test or on another split, and labels are not kept."""
     if facts["unspoken"] == facts["used"]:
         return False
     reading = read_rightly({**facts, "unspoken": []})

@@ -32,10 +32,11 @@ pd.DataFrame(regions, columns=["kind", "region", "accuracy"]).set_index("kind").
 diagnosis.plot("boundary")
 
 # %% [markdown]
-# The accuracy over all scenes hides this; the accuracy near the boundary shows it, and the diagnosis says so.
+# The accuracy over all scenes hides this; the accuracy near the boundary shows it. The diagnosis compares what may be the
+# cause: every concept is right where labels are wrong, so that it is the rule, and not the boundary, that the model misses.
 
 # %%
-print(next(reason for reason in diagnosis.reasons if "boundary" in reason))
+print("\n".join(diagnosis.sentences))
 
 # %% [markdown]
 # Every task has a split `hard` with as many worlds of each variant and of each near-boundary type as it can give.

@@ -85,6 +85,10 @@ WORKS: dict[str, Callable[..., Any]] = {
     ),
     "assay.diagnose(ds, run)": lambda ds, run, to: assay.diagnose(ds, run),
     "assay.diagnose(run)": lambda ds, run, to: assay.diagnose(run),
+    "assay.diagnose(folder of a run)": lambda ds, run, to: assay.diagnose(ds, run.folder),
+    "assay.diagnose(evidence)": lambda ds, run, to: assay.diagnose(
+        assay.gather(ds["test"], ds["test"].predictions(ds["test"].labels))
+    ),
     "assay.diagnose(ds, function)": lambda ds, run, to: assay.diagnose(ds, labels_of),
     "assay.diagnose(ds, module)": lambda ds, run, to: assay.diagnose(ds, Parity()),
     "assay.diagnose(ds, estimator)": lambda ds, run, to: assay.diagnose(ds, fitted(ds)),
@@ -116,6 +120,10 @@ REFUSED: dict[str, tuple[Callable[..., Any], str]] = {
     "an unknown concept": (
         lambda ds, run, to: ds["test"].predictions(np.zeros(48, int), {"z": np.zeros(48, int)}),
         "no concept named 'z'",
+    ),
+    "a misspelt threshold": (
+        lambda ds, run, to: assay.diagnose(run, thresholds={"memorised.drob": 0.2}),
+        "did you mean 'memorised.drop'",
     ),
     "what is no model": (lambda ds, run, to: assay.diagnose(ds, 3), "a int is no model"),
     "a misspelt plan": (lambda ds, run, to: assay.intervene(run, ds, polcy="x"), "no setting named 'polcy'"),
@@ -155,6 +163,21 @@ def test_function_module_and_estimator_are_judged_alike(ds: Dataset) -> None:
     assert by_function.scores["test"]["label_accuracy"].value == by_module.scores["test"]["label_accuracy"].value == 1
     assert by_function.verdict == by_module.verdict == "opaque"
     assert by_function.counterfactuals is not None and by_function.counterfactuals.all.follows.value == 1
+
+
+def test_only_the_splits_named_are_asked_and_pictures_are_transformed_first(ds: Dataset) -> None:
+    found = assay.diagnose(ds, lambda images: 1 - labels_of(images), splits=["hard"], transform=lambda rows: 255 - rows)
+    assert list(found.scores) == ["hard"] and found.scores["hard"]["label_accuracy"].value == 1  # of three pixels
+
+
+def test_thresholds_decide_and_are_kept(ds: Dataset, run: Any, tmp_path: Path) -> None:
+    """Right labels of 48 examples are not surely right in 99 %: the same answers, another word."""
+    answers, strict = [ds["test"].predictions(ds["test"].labels, ds["test"].concepts)], {"labels.right": 0.99}
+    usual, other = assay.diagnose(ds, answers), assay.diagnose(ds, answers, thresholds=strict)
+    assert (usual.verdict, other.verdict) == ("sound", "too few")
+    assert usual.thresholds.to_dict() == {} and other.to_dict()["thresholds"] == strict
+    page = assay.report(run, tmp_path / "report", title="Mine", thresholds=strict)
+    assert "Mine" in page.read_text() and "labels.right = 0.99" in page.read_text()
 
 
 def test_every_public_object_has_a_short_repr(ds: Dataset, run: Any) -> None:

@@ -13,7 +13,7 @@ from assay.api import answers, datasets, explaining, figures, judging, mending, 
 from assay.api.running import Run
 from assay.config import Settings
 from assay.data.dataset import Dataset
-from assay.errors import ConfigError, DataError
+from assay.errors import DataError
 from assay.html import shorten
 from assay.predictions import Answer, Predictions
 from assay.runs.folder import RunFolder
@@ -145,19 +145,6 @@ def test_a_run_is_mended_by_its_folder_too(monkeypatch, shown):
 # judging
 
 
-def test_a_diagnosis_hands_on_splits_and_transform(monkeypatch, shelf):
-    asked = []
-    monkeypatch.setattr(judging, "predictions_of", lambda *given: asked.append(given) or "predictions")
-    monkeypatch.setattr(judging, "diagnose_predictions", lambda data, found: (data, found))
-    assert judging.diagnose(shelf, len, splits=["hard"], transform=abs) == (shelf, "predictions")
-    assert asked == [(shelf, len, ["hard"], abs)]
-    monkeypatch.setattr(judging, "diagnose_evidence", lambda found: found)
-    evidence = oracle(shelf.symbols("hard"))
-    assert judging.diagnose(evidence) == {"hard": evidence}
-    with pytest.raises(ConfigError, match="diagnose needs a dataset"):
-        judging.diagnose("folder", len)
-
-
 def test_a_transform_is_handed_to_who_asks_the_model(monkeypatch, shelf):
     monkeypatch.setattr(judging, "predictor_of", lambda *given: lambda data: (data.name, *given))
     assert judging.predictions_of(shelf, len, ["hard"], abs) == {"hard": ("hard", len, shelf, abs)}
@@ -186,18 +173,6 @@ def test_checks_that_are_named_are_the_only_ones(monkeypatch):
     monkeypatch.setattr(judging, "audited_dataset", lambda dataset: f"audited {dataset}")
     monkeypatch.setattr(judging, "examine", lambda data, checks: (data, checks))
     assert judging.audit("d") == ("audited d", ()) and judging.audit("d", ["labels"]) == ("audited d", ["labels"])
-
-
-def test_a_report_and_a_viewer_of_what_lies_in_folders(monkeypatch, shelf):
-    from assay.viewer import serve
-
-    monkeypatch.setattr(judging, "write_report", lambda folders, output, title, dataset: (folders, title, dataset))
-    assert judging.report("a.parquet", "out", title="T", dataset=shelf) == ([Path("a.parquet")], "T", shelf)
-    assert judging.report(Path("r"), "out") == ([Path("r")], "Assay report", None)
-    monkeypatch.setattr(serve, "serve_in_background", lambda folders, models, port: (folders, type(models), port))
-    run = Run(Path("r"), None)
-    assert judging.view(shelf, run, "x", port=81) == ([shelf.folder, Path("r"), Path("x")], judging.RunModels, 81)
-    assert judging.view(run)[2] == 0
 
 
 # explaining

@@ -23,25 +23,6 @@ def said(split):
     return Predictions("f", split, np.arange(2), {"brighter": Answer(np.array([0, 1]))})
 
 
-def test_a_diagnosis_is_of_a_run_or_of_predictions(monkeypatch, squares):
-    monkeypatch.setattr(judging, "diagnose_run", lambda run, data: ("run", run.folder, data))
-    monkeypatch.setattr(judging, "diagnose_predictions", lambda data, found: ("predictions", data, found))
-    run = Run(Path("r"), "its data")
-    assert judging.diagnose(run) == ("run", Path("r"), "its data") and judging.diagnose(squares, "folder") == (
-        "run",
-        Path("folder"),
-        squares,
-    )
-    assert judging.diagnose(squares, run) == ("run", Path("r"), squares)
-    one = said("test")
-    assert judging.diagnose(squares, one) == ("predictions", squares, {"test": one})
-    for wrong in ((squares, None), ("no data", one)):
-        with pytest.raises(ConfigError, match="diagnose needs a dataset and what a model says"):
-            judging.diagnose(*wrong)
-    with pytest.raises(ConfigError, match="score needs a dataset and what a model says"):
-        judging.score(squares)
-
-
 def test_predictions_in_any_number(squares):
     test, ood = said("test"), said("ood")
     assert (
@@ -67,7 +48,7 @@ def test_a_model_is_asked_about_tests_first(monkeypatch, squares):
     ) == ["ood"]
 
 
-def test_interventions_reports_and_the_viewer(monkeypatch):
+def test_interventions_and_the_viewer(monkeypatch):
     calls = []
     monkeypatch.setattr(judging, "carry_out", lambda *given: calls.append(given) or "result")
     monkeypatch.setattr(judging, "redrawing_for", lambda kind, data: f"redraw {kind} {data}")
@@ -88,16 +69,6 @@ def test_interventions_reports_and_the_viewer(monkeypatch):
     assert calls[1][1] == "other"
     with pytest.raises(ConfigError, match="intervene: no setting named 'polcy'; there are baseline, batch_budget, "):
         judging.intervene(run, polcy="random")
-    monkeypatch.setattr(
-        judging, "write_report", lambda folders, output, title, dataset: (folders, output, title, dataset)
-    )
-    assert judging.report(run, "out") == ([Path("r")], Path("out"), "Assay report", None)
-    assert judging.report([run, "b.parquet"], "out", title="T", dataset="d") == (
-        [Path("r"), Path("b.parquet")],
-        Path("out"),
-        "T",
-        "d",
-    )
     with pytest.raises(DataError, match="nothing to look at; name datasets or runs"):
         judging.view()
 

@@ -662,24 +662,6 @@ def test_faults_in_a_line():
     assert fail_if([], "x", "bad", "good").to_dict() == {"check": "x", "status": "pass", "text": "good", "numbers": {}}
 
 
-def test_an_audit_of_every_outcome():
-    statuses = ("pass", "note", NOTHING, "fail", NOT_CHECKED, "fail", "pass")
-    results = tuple(CheckResult(f"c{place}", status, f"t{place}") for place, status in enumerate(statuses))
-    found = auditing.Audit("toys", results)
-    assert found.text == "failed: c3, c5; passed 3 checks; not checked: c4"
-    assert repr(found) == "Audit(toys: 2 pass, 1 note, 1 nothing to check, 2 fail, 1 not checked; failed: c3, c5)"
-    plain = found.to_dict()
-    assert plain["counts"] == {"pass": 2, "note": 1, "fail": 2, NOT_CHECKED: 1, NOTHING: 1} and not plain["passed"]
-    assert plain["not_checked"] == ["c4"] and [one["check"] for one in plain["findings"]] == [f"c{x}" for x in range(7)]
-    assert (
-        auditing.Audit("toys", results[:3]).to_dict()["passed"]
-        and auditing.Audit("toys", results[:1]).text == "passed 1 check"
-    )
-    assert (
-        not auditing.Audit("toys", results[4:5]).to_dict()["passed"] and repr(auditing.Audit("t", ())) == "Audit(t: )"
-    )
-
-
 def test_checks_by_name_are_watched_in_their_order(monkeypatch):
     monkeypatch.setattr(auditing, "CHECKS", {name: lambda data, name=name: f"{name} of {data.name}" for name in "abc"})
     seen = []

@@ -147,49 +147,6 @@ def test_what_a_machine_took_is_told(annotated, capsys):
 # attribute
 
 
-def test_errors_are_attributed_on_the_split_that_is_asked_for(monkeypatch, capsys):
-    from assay.diagnosis import attribution
-    from assay.studies import run_models
-
-    asked = []
-    blames = [SimpleNamespace(concept=f"c{n}", misread=1200 - n, mends=2000 + n) for n in range(12)]
-    found = SimpleNamespace(
-        model="cbm",
-        rows=lambda: [["x"] * len(attribution.HEAD)],
-        whole=SimpleNamespace(text="all is perception"),
-        concepts=blames,
-        to_dict=lambda: {"split": "ood"},
-    )
-    known = SimpleNamespace(concepts="concepts", labels="labels")
-
-    class Data(dict):
-        knowledge, fingerprint = "rule", "ff"
-
-    split = SimpleNamespace(with_known_concepts=lambda what: asked.append(what) or known)
-    data = Data(test=split, ood=split)
-    monkeypatch.setattr(attribute, "dataset_for", lambda run, folder: asked.append((run, folder)) or data)
-    monkeypatch.setattr(run_models, "answering_for", lambda run, dataset, name: (lambda rows: (run, name, rows), None))
-    monkeypatch.setattr(attribution, "attribute", lambda *given: asked.append(given) or found)
-    attribute.attribute(Path("run"), Path("data"), split="ood")
-    told = lines(capsys.readouterr().out)
-    assert asked == [
-        (Path("run"), Path("data")),
-        "attribution",
-        ((Path("run"), "ood", known), "rule", "concepts", "labels", "ood"),
-    ]
-    assert told[0] == "cbm on ood" and told[3:6] == [
-        "all is perception",
-        "concept misread in would correct",
-        "c0 1,200 2,000",
-    ]
-    assert len(told) == 5 + 10 and told[-1] == "c9 1,191 2,009"  # ten, unless told
-    attribute.attribute(Path("run"), as_json=True)
-    assert asked[-1][-1] == "test" and asked[-3] == (Path("run"), None)
-    assert json.loads(capsys.readouterr().out) == {"fingerprint": "ff", "split": "ood"}
-    attribute.attribute(Path("run"), concepts=0)
-    assert lines(capsys.readouterr().out)[-1] == "all is perception"
-
-
 # view
 
 

@@ -575,29 +575,6 @@ def test_scores_are_of_the_metrics_and_the_rule_asked_for(asked, monkeypatch, ca
     assert len(json.loads(capsys.readouterr().out)["scores"]["test"]) > 5
 
 
-def test_a_diagnosis_under_another_rule_and_with_nuisances(asked, monkeypatch, capsys):
-    from assay.diagnosis import reliance, runs
-    from assay.runs import other_rule
-
-    verb = CLI["diagnose"]
-    rows = [SimpleNamespace(kind="concept"), SimpleNamespace(kind="nuisance")]
-    found = SimpleNamespace(verdict="spurious", reasons=["because"], reliance=rows, to_dict=dict)
-    monkeypatch.setattr(verb, "dataset_for", lambda run, data: SimpleNamespace(knowledge="rule"))
-    monkeypatch.setattr(runs, "diagnose_run", note(asked, found))
-    monkeypatch.setattr(runs, "diagnose_under_rule", note(asked, found))
-    monkeypatch.setattr(other_rule, "read_other_rule", lambda path, knowledge: f"{path} for {knowledge}")
-    monkeypatch.setattr(reliance, "reliance_table", lambda given: [["x"] * len(reliance.RELIANCE_HEAD) for _ in given])
-    with pytest.raises(typer.Exit):
-        verb.diagnose(Path("run"), rule=Path("r.txt"))
-    assert asked[0][2:] == ("r.txt for rule",)
-    told = lines(capsys.readouterr().out)
-    assert told[1:3] == ["because", "What the label moves with"] and len(told) == 6
-    rows.pop()
-    with pytest.raises(typer.Exit):
-        verb.diagnose(Path("run"))
-    assert len(asked[1]) == 2 and lines(capsys.readouterr().out)[-1] == "because"
-
-
 def test_a_decoding_says_what_it_changed(asked, monkeypatch, capsys):
     from assay import predictions
 
@@ -626,18 +603,6 @@ def test_a_decoding_says_what_it_changed(asked, monkeypatch, capsys):
 
 
 # -- reports, studies, files -------------------------------------------------------------------------------------------
-
-
-def test_a_report_is_of_all_runs(asked, opened, monkeypatch, capsys):
-    from assay.reporting import case, write
-
-    monkeypatch.setattr(case, "cases_of", note(asked, lambda runs, data, watch: watch(1, 2) or "cases"))
-    monkeypatch.setattr(write, "write_pages", note(asked, Path("page")))
-    CLI["report"].report([Path("a"), Path("b")], Path("o"), Path("d"), title="Mine")
-    CLI["report"].report([Path("a")], Path("o"))
-    assert asked[0][0] == [Path("a"), Path("b")] and asked[0][1].of == "d" and asked[2][1] is None
-    assert asked[1] == ("cases", Path("o"), "Mine") and asked[3] == ("cases", Path("o"), "Assay report")
-    assert capsys.readouterr().err == "page\npage\n"
 
 
 def test_a_study_is_run_as_asked(asked, monkeypatch, capsys):
@@ -805,7 +770,7 @@ def test_a_check_is_of_all_in_a_file_or_of_one(asked, monkeypatch, tmp_path, cap
     )
     status, out = check("mine.py:second-of-two")
     assert status == 1 and lines(out) == ["second-of-two", "is lawful holds", "is lawful BROKEN: odd"]
-    with pytest.raises(ConfigError, match="mine.py defines no task, model or metric named 'Third'"):
+    with pytest.raises(ConfigError, match="mine.py defines no task, model, metric or finding named 'Third'"):
         verb.check(str(tmp_path / "mine.py:Third"))
 
 
@@ -955,35 +920,6 @@ def test_output_that_cannot_be_written_is_thrown_away(monkeypatch):
     assert done == [(main.os.devnull, main.os.O_WRONLY), (77, 1)]
 
 
-def test_a_name_in_a_file_is_looked_for_among_tasks_models_and_metrics(monkeypatch):
-    from assay import code_files
-
-    show = import_module("assay.cli.show")
-
-    def registry(kind, **own):
-        entries = {name: SimpleNamespace(load=lambda cls=cls: type(cls, (), {})) for name, cls in own.items()}
-        return SimpleNamespace(defined_in=lambda loaded: entries, resolve=lambda reference: f"{kind} {reference}")
-
-    monkeypatch.setattr("assay.tasks.TASKS", registry("task", one="One"))
-    monkeypatch.setattr("assay.models.MODELS", registry("model", two="Two"))
-    monkeypatch.setattr("assay.metrics.METRICS", registry("metric", three="Three", one="Other"))
-    monkeypatch.setattr(code_files, "load_file", lambda path: path)
-    names = {
-        None: "task",
-        "one": "task",
-        "Two": "model",
-        "two": "model",
-        "Three": "metric",
-        "Other": "metric",
-        "none": "task",
-    }
-    for name, kind in names.items():
-        monkeypatch.setattr(code_files, "split_reference", lambda text, name=name: (Path("f.py"), name))
-        assert show._find_in_file("f.py") == f"{kind} f.py"
-    monkeypatch.setattr(code_files, "split_reference", lambda text: None)
-    assert show._find_in_file("cbm") == "cbm"
-
-
 def test_an_entry_is_scored_beside_the_data_of_the_suite(asked, monkeypatch, capsys):
     from assay.suites import entry, rows
 
@@ -1102,32 +1038,6 @@ def test_caches_are_listed_by_name_and_those_of_a_kind_together(monkeypatch, tmp
     assert clean.caches() == []
 
 
-def test_reasons_of_every_verdict_of_the_demo_are_printed_on_request(monkeypatch, capsys):
-    from assay.diagnosis import runs as diagnoses
-    from assay.runs import folder
-    from assay.studies import run as running
-    from assay.studies import verdicts
-
-    demo = import_module("assay.cli.demo")
-    given = [SimpleNamespace(run=name, verdict="sound", model="m", task="t") for name in ("one", "two", "three")]
-    monkeypatch.setattr(demo, "demo_study", lambda output: SimpleNamespace(runs=[], output=output))
-    monkeypatch.setattr(demo, "print_verdicts", lambda shown: None)
-    monkeypatch.setattr(running, "run_study", lambda study, say, bar: Path("page"))
-    monkeypatch.setattr(verdicts, "verdict_lines", lambda runs, output: given)
-    monkeypatch.setattr(
-        folder, "RunFolder", lambda run: SimpleNamespace(title=f"title of {run}", dataset=lambda: "data")
-    )
-    monkeypatch.setattr(
-        diagnoses, "diagnose_run", lambda run, data: SimpleNamespace(reasons=[f"because of {run.title}"])
-    )
-    demo.demo(Path("o"), words=True)
-    told = lines(capsys.readouterr().out)
-    expected = [
-        text for name in ("one", "two", "three") for text in (f"title of {name}", f"because of title of {name}")
-    ]
-    assert told[1:-1] == expected
-
-
 @pytest.mark.parametrize(("count", "more"), [(19, []), (20, []), (21, ["1 more concepts in discovery.csv"])])
 def test_twenty_discovered_concepts_and_all_notes_are_printed(count, more, monkeypatch, capsys):
     from assay.reporting import discovery
@@ -1225,27 +1135,6 @@ def test_a_task_goes_before_a_folder_of_its_name(monkeypatch, tmp_path):
     (tmp_path / "mnlogic" / "manifest.json").touch()
     show.show("mnlogic")
     assert seen == [(Path("mnlogic"), False)]
-
-
-def test_large_formulas_get_a_smaller_diagram_and_counts_the_usual_seed(asked, monkeypatch):
-    from assay.counting import count
-    from assay.data import support
-    from assay.logic import circuit
-
-    show = import_module("assay.cli.show")
-    monkeypatch.setattr(circuit, "compile_diagram", lambda formulas, space, budget: SimpleNamespace(size=budget))
-    values = sum(len(concept.values) for concept in KNOWLEDGE.space.concepts)
-    for most, budget in ((values, 20_000), (values - 1, 1000)):
-        monkeypatch.setattr(show, "MOST_VALUES", most)
-        assert show._diagram_nodes(KNOWLEDGE) == budget
-    monkeypatch.setattr(show, "MOST_VALUES", 300)
-    monkeypatch.setattr(support, "training_support", note(asked, (KNOWLEDGE, [1, 2])))
-    monkeypatch.setattr(count, "count_readings", lambda *given, seconds: SimpleNamespace(total=4))
-    settings = Settings({"k": 1})
-    assert show._shortcuts("t", KNOWLEDGE, settings).startswith(
-        "3 reasoning shortcuts keep the labels of 2 training worlds"
-    )
-    assert asked == [("t", settings, 0)]
 
 
 def test_suites_are_listed_with_their_datasets_and_models(monkeypatch, capsys):

@@ -12,7 +12,7 @@ import pytest
 from assay.cli import console, count, demo, export, main, make, probe, push, show, sources, train
 from assay.cli.groups import examples_text
 from assay.cli.verdicts import print_verdicts
-from assay.concepts import Concept, ConceptSpace, bits
+from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
 from assay.logic.knowledge import Knowledge
@@ -128,35 +128,6 @@ def test_small_words_of_a_split():
     assert show._share([0.25, 0.75]) == "50 %" and show._share([0.0, 1.0]) == "100 %"
     assert show._even({"quota": None, "balance": "label"}) == "label"
     assert show._even({"quota": {"x": 1}, "balance": "label"}) == "variant and type"
-
-
-def test_diagrams_and_counts_stay_small(monkeypatch):
-    from assay.counting import count as counting
-    from assay.data import support
-
-    knowledge = Knowledge.of(bits([*"abc"]), {"y": "(a and b) or c"})
-    nodes = show._diagram_nodes(knowledge)
-    assert nodes == knowledge.diagram.size and 3 <= nodes <= 8
-    monkeypatch.setattr(show, "DIAGRAM", 1)
-    assert show._diagram_nodes(knowledge) is None
-    monkeypatch.setattr(show, "DIAGRAM", 20_000)
-    monkeypatch.setattr(show, "MOST_VALUES", 5)
-    assert show._diagram_nodes(knowledge) == nodes
-    assert show._shortcuts("t", knowledge, Settings()) == "reasoning shortcuts: not counted; run assay count t"
-    monkeypatch.setattr(show, "MOST_VALUES", 6)
-    monkeypatch.setattr(support, "training_support", lambda task, settings, seed: (knowledge, [0] * 1500))
-    asked = []
-
-    def count_readings(*given, **named):
-        asked.append((given, named))
-        return results.pop(0)
-
-    results = [counted(5001, 5001), counted(0, 40), counted(3, 40)]
-    monkeypatch.setattr(counting, "count_readings", count_readings)
-    tail = "reasoning shortcuts keep the labels of 1,500 training worlds (assay count t)"
-    for number in ("5,000", "0 to 39", "2 to 39"):
-        assert show._shortcuts("t", knowledge, Settings()) == f"{number} {tail}"
-    assert asked[0] == ((knowledge, "shared", [0] * 1500), {"seconds": 2.0})
 
 
 def test_a_metric_a_model_and_a_backbone(assay):
@@ -363,35 +334,6 @@ def test_verdicts_are_printed_with_numbers_and_reasons(capsys):
         "t cbm sound 0.99 0.50 – cbm why",
         "t dpl shortcut 0.99 0.50 0.25 dpl why",
     ]
-
-
-def test_the_demo_ends_with_what_to_do_next(monkeypatch, capsys):
-    from assay.diagnosis import runs as diagnoses
-    from assay.runs import folder
-    from assay.studies import run as running
-    from assay.studies import verdicts
-
-    study = SimpleNamespace(runs="runs", output="out")
-    monkeypatch.setattr(demo, "demo_study", lambda output: study)
-    monkeypatch.setattr(running, "run_study", lambda given, say, bar: Path("page.html"))
-    given = [line("t", "cbm", "sound"), line("u", "dpl", "shortcut"), line("v", "cbm", "shortcut")]
-    monkeypatch.setattr(
-        verdicts, "verdict_lines", lambda runs, output: given if (runs, output) == ("runs", "out") else []
-    )
-    demo.demo(Path("demo"))
-    said = capsys.readouterr()
-    assert lines(said.out)[0] == "Has each model learned the concepts and the rule, or a shortcut?"
-    assert lines(said.out)[-1] == "The report is in page.html"
-    assert "assay diagnose r-dpl every reason for a verdict, here dpl on u" in lines(said.err)
-    assert "assay view demo look at the pictures, the models and their errors in a browser" in lines(said.err)
-    run = SimpleNamespace(title="a title", dataset=lambda: "data")
-    monkeypatch.setattr(folder, "RunFolder", lambda path: run)
-    monkeypatch.setattr(diagnoses, "diagnose_run", lambda run, data: SimpleNamespace(reasons=[f"because of {data}"]))
-    given[1:] = []
-    demo.demo(Path("demo"), words=True)
-    said = capsys.readouterr()
-    assert lines(said.out)[-3:-1] == ["a title", "because of data"]
-    assert "assay diagnose r-cbm every reason for a verdict, here cbm on t" in lines(said.err)
 
 
 def test_declared_sources_become_flags(monkeypatch):

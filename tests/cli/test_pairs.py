@@ -37,7 +37,7 @@ def test_a_trained_run_has_answered(assay, run, data):
     effects = found["counterfactuals"]
     assert (effects["split"], effects["pairs"]) == ("pairs", 64) and effects["all"]["follows"]["value"] > 0.9
     assert set(effects["by_concept"]) == {"a", "b", "c"}
-    assert "When one concept is changed, the label follows in" in assay("diagnose", run, data.folder).out
+    assert "When one concept is changed, the label follows in" in assay("diagnose", run, data.folder, "--full").out
 
 
 def test_a_model_of_another_make_joins(assay, data, here):

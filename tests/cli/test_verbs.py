@@ -5,9 +5,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import typer
 
-from assay.cli import clean, diagnose, discover, doctor, intervene, leakage, mend, pairs, saliency, suite
+from assay.cli import clean, discover, doctor, intervene, leakage, mend, pairs, saliency, suite
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
 
 
@@ -310,25 +309,6 @@ def test_pairs_are_drawn_anew(monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out) == {"folder": "data", "fingerprint": "ff", "pairs": 5}
     with pytest.raises(ConfigError, match="--split and --do need -o FILE"):
         pairs._refresh(data, None, None, True, False)
-
-
-@pytest.mark.parametrize(("verdict", "status"), [("sound", 0), ("shortcut", 1), ("no rule", 1)])
-def test_a_diagnosis_ends_with_its_verdict(monkeypatch, capsys, verdict, status):
-    from assay.diagnosis import runs
-
-    found = SimpleNamespace(verdict=verdict, reasons=["because"], reliance=[], to_dict=lambda: {"verdict": verdict})
-    monkeypatch.setattr(diagnose, "dataset_for", lambda run, data: "data")
-    monkeypatch.setattr(runs, "diagnose_run", lambda run, data: found)
-    for as_json in (False, True):
-        with pytest.raises(typer.Exit) as caught:
-            diagnose.diagnose(Path("run"), None, as_json=as_json)
-        assert caught.value.exit_code == status
-        out = capsys.readouterr().out
-        assert (
-            json.loads(out) == {"verdict": verdict}
-            if as_json
-            else out.startswith(f"Verdict: {verdict}. ") and out.endswith("because\n")
-        )
 
 
 # caches

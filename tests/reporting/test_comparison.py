@@ -270,7 +270,7 @@ def test_scores_of_the_epochs(tmp_path):
     ):
         (tmp_path / "history.json").write_text(text)
         assert cases._history(tmp_path) == scores
-    made = cases.Case.__new__(cases.Case)
+    made = cases.ReportCase.__new__(cases.ReportCase)
     object.__setattr__(
         made,
         "diagnosis",

@@ -176,7 +176,7 @@ def test_a_sentence_names_four_concepts_and_a_summary_six():
 
 
 def made_case(**values):
-    made = cases.Case.__new__(cases.Case)
+    made = cases.ReportCase.__new__(cases.ReportCase)
     for name, value in values.items():
         object.__setattr__(made, name, value)
     return made

@@ -733,36 +733,6 @@ def test_settings_of_the_study_know_their_line_and_those_of_a_model_win():
     assert tree.settings.place("epochs") == ""
 
 
-def test_a_report_gets_all_that_was_found_and_failures_are_counted_by_runs(tmp_path, monkeypatch):
-    made = replace(study(seeds=[0, 1], models=["tree"], about="Why so."), output=tmp_path)
-    lost, watched, written = {made.runs[1].name}, [], []
-    monkeypatch.setattr(running, "is_finished", lambda step, output: output == tmp_path and step.name not in lost)
-    monkeypatch.setattr(running, "records_of", lambda steps, output: [len(steps), output])
-    monkeypatch.setattr(running, "write_records", lambda *given: written.append(given))
-    monkeypatch.setattr(running, "tables_of", lambda study, records: ("tables", study.name, records))
-    monkeypatch.setattr(running, "charts_of", lambda study, records: ("charts", study.name, records))
-
-    def cases_of(folders, watch):
-        watch(1, 2)
-        return [folder.name for folder in folders]
-
-    monkeypatch.setattr("assay.reporting.case.cases_of", cases_of)
-    monkeypatch.setattr("assay.reporting.write.write_pages", lambda *given: written.append(given) or "the page")
-    assert running._finish(made, [], lambda *words: watched.append(words)) == "the page"
-    found = [4, tmp_path]
-    assert written == [
-        (found, made.runs, tmp_path),
-        (
-            [made.runs[0].name, made.runs[2].name], tmp_path / "report", "s", ("tables", "s", found),
-            ("charts", "s", found), "Why so.",
-        ),
-    ]  # fmt: skip
-    assert watched == [("judging runs for the report", 1, 2, None)]
-    failed = [Outcome("data", False, 0.0, "no room"), Outcome(made.runs[1].name, False, 0.0, "data: no room")]
-    with pytest.raises(RunFailed, match=r"^1 of 4 runs failed \(data: no room\); report the page$"):
-        running._finish(made, failed, lambda *words: None)
-
-
 def test_copies_are_counted_as_copies(monkeypatch, tmp_path):
     made, watched = replace(study(challenges=NOISY), output=tmp_path), []
 

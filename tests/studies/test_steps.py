@@ -1,7 +1,6 @@
 """What a step hands on to those who make, copy, train and score, piece by piece; all of them stand in here."""
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -9,12 +8,10 @@ import pytest
 from assay.code_files import load_file, loaded_files
 from assay.config import Settings
 from assay.data.folds import Fold
-from assay.errors import ConfigError, DataError, RunFailed, UnknownName
+from assay.errors import DataError
 from assay.models.core import runs as model_runs
-from assay.runs.folder import RunFolder
 from assay.runs.usage import Usage
 from assay.studies import work
-from assay.studies.analyses import Number
 from assay.studies.study import CopyStep, DataStep, RunStep
 from assay.studies.work import groups_of_seeds, perform, train_side_by_side
 
@@ -186,56 +183,3 @@ def test_only_seeds_that_differ_in_nothing_else_are_trained_together(tmp_path):
     ]
     (tmp_path / "runs" / "b2").mkdir(parents=True)
     assert [[step.name for step in group] for group in groups_of_seeds(steps, tmp_path)] == [["a1", "a2", "a3"]]
-
-
-# -- scores ------------------------------------------------------------------------------------------------------------
-
-
-def test_analyses_that_do_not_apply_are_named_and_others_counted(monkeypatch):
-    faults = {"b": ConfigError("no concepts"), "c": DataError("no split"), "d": UnknownName("no layer")}
-
-    def analyse(name, folder, dataset, settings):
-        if name in faults:
-            raise faults[name]
-        return [Number(settings.values["split"], f"{name}{number}", number / 2, 9) for number in (1, 2)]
-
-    monkeypatch.setattr(work, "run_analysis", analyse)
-    asked = tuple((name, Settings({"split": f"{name} split"})) for name in "abcde")
-    numbers, refused = work._run_analyses(run_step(analyses=asked), Path("r"), "data")
-    assert numbers == [
-        {"split": f"{name} split", "metric": f"{name}{number}", "value": number / 2, "examples": 9}
-        for name in "ae" for number in (1, 2)
-    ]  # fmt: skip
-    assert refused == {"b": "no concepts", "c": "no split", "d": "no layer"}
-    faults["e"] = RunFailed("it broke")
-    with pytest.raises(RunFailed):
-        work._run_analyses(run_step(analyses=asked), Path("r"), "data")
-
-
-def test_the_record_of_a_run_has_all_that_was_found(monkeypatch):
-    def score(metric):
-        return SimpleNamespace(to_dict=lambda: {"metric": metric})
-
-    def dicts(**facts):
-        return SimpleNamespace(to_dict=lambda: facts)
-
-    diagnosis = SimpleNamespace(
-        verdict="shortcut", kinds=("shortcut", "noise"), reasons=["first", "second"], counterfactuals=dicts(flips=3),
-        scores={"test": {"f1": score("f1"), "acc": score("acc")}, "ood": {"f1": score("ood f1")}},
-    )  # fmt: skip
-    dataset = SimpleNamespace(fingerprint="ff", manifest={"seed": 11, "versions": {"assay": "1"}})
-    run = RunFolder(Path("r"))
-    monkeypatch.setattr("assay.diagnosis.runs.diagnose_run", lambda run, dataset: diagnosis)
-    monkeypatch.setattr("assay.diagnosis.headline.headline", lambda diagnosis: dicts(verdict="short"))
-    monkeypatch.setattr(RunFolder, "about", lambda self: {"config": {"epochs": 2}, "model": "cbm"})
-    monkeypatch.setattr(work, "_run_analyses", lambda step, folder, dataset: ([{"n": 1}], {"leakage": "no"}))
-    expected = {
-        "run": "r", "verdict": "shortcut", "headline": {"verdict": "short"}, "findings": ["shortcut", "noise"],
-        "reasons": ["first", "second"], "fingerprint": "ff", "data_seed": 11, "config": {"epochs": 2},
-        "versions": {"assay": "1"}, "scores": {"test": [{"metric": "f1"}, {"metric": "acc"}], "ood": [{"metric": "ood f1"}]},
-        "numbers": [{"n": 1}], "refused": {"leakage": "no"}, "counterfactuals": {"flips": 3},
-    }  # fmt: skip
-    assert work._score(run_step("r"), run, dataset) == expected
-    monkeypatch.setattr(work, "_metric_code", lambda: {"code": {"mine": {}}})
-    diagnosis.counterfactuals = None
-    assert work._score(run_step("r"), run, dataset) == {**expected, "counterfactuals": None, "code": {"mine": {}}}

@@ -83,6 +83,9 @@ def test_every_task_model_and_seed_is_run(finished):
     metrics = {(record.model, record.metric) for record in read_records(finished / "out")}
     assert {("dpl", "accuracy_k1"), ("dpl", "ctl_soft"), ("blackbox", "label_f1")} <= metrics
     assert ("blackbox", "accuracy_k1") not in metrics
+    for run in planned:
+        refused = json.loads((finished / "out" / "runs" / run / "records.json").read_text())["refused"]
+        assert set(refused) == ({"leakage", "intervene"} if "blackbox" in run else set())
     page = (finished / "out" / "report" / "report.md").read_text()
     assert "mean ± deviation over 2 runs" in page and "Differences from dpl, seed by seed" in page
     assert r"\toprule" in (finished / "out" / "report" / "tables.tex").read_text()
@@ -114,6 +117,21 @@ def test_what_is_missing_is_made_up(copy):
     run_study(study(copy), said.append, workers=Here())
     assert sorted(text.split()[0] for text in said) == ["kept", "kept", "kept", "kept", "trained"]
     assert second.stat().st_mtime_ns == before
+
+
+def test_other_thresholds_judge_anew_and_train_nothing(copy):
+    before = {name: path.stat().st_mtime_ns for name, path in runs(copy).items()}
+    whole = {record.run: record for record in read_records(copy / "out")}
+    strict = study(copy, diagnose={"labels.mostly": 0.01, "verdict.resamples": 0})
+    run_study(strict, lambda text: None, workers=Here())
+    assert {name: path.stat().st_mtime_ns for name, path in runs(copy).items()} == before
+    for run in strict.runs:
+        record = json.loads((copy / "out" / "runs" / run.name / "records.json").read_text())
+        assert record["judged_by"]["thresholds"] == {"labels.mostly": 0.01, "verdict.resamples": 0}
+        assert record["numbers"] or record["refused"]
+    assert {record.run for record in read_records(copy / "out")} == set(whole)
+    with pytest.raises(ConfigError, match="did you mean 'labels.mostly'"):
+        study(copy, diagnose={"labels.mosty": 0.01})
 
 
 def test_a_study_that_was_moved_goes_on(copy):

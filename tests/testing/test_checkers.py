@@ -21,8 +21,8 @@ from assay.models.core import runs
 from assay.predictions import Answer, Predictions
 from assay.render.picture import Box, Layout, ObjectBox, Picture
 from assay.testing import (
-    Check,
     CheckFailed,
+    LawOutcome,
     check_metric,
     check_model,
     check_task,
@@ -40,7 +40,7 @@ from assay.worlds.split import Quota, Split
 from assay.worlds.world import World
 
 
-def broken(checks: list[Check]) -> dict[str, str | None]:
+def broken(checks: list[LawOutcome]) -> dict[str, str | None]:
     """Return the laws that do not hold, with their faults."""
     return {check.law: check.fault for check in checks if not check.passed}
 
@@ -53,16 +53,16 @@ def test_a_law_holds_if_its_function_returns() -> None:
         raise DataError("no such thing")
 
     checks = try_laws({"fine": lambda: None, "ours": refuse, "theirs": lambda: [][0]})
-    assert checks[:2] == [Check("fine", None), Check("ours", "no such thing")]
-    assert checks[2] == Check("theirs", "IndexError: list index out of range")
+    assert checks[:2] == [LawOutcome("fine", None), LawOutcome("ours", "no such thing")]
+    assert checks[2] == LawOutcome("theirs", "IndexError: list index out of range")
     assert [check.passed for check in checks] == [True, False, False]
-    assert not Check("in silence", "").passed  # a fault of no words is one
+    assert not LawOutcome("in silence", "").passed  # a fault of no words is one
 
 
 def test_the_first_broken_law_is_raised() -> None:
-    require([Check("a", None)], "thing")
+    require([LawOutcome("a", None)], "thing")
     with pytest.raises(CheckFailed, match="^thing: b: bad$") as caught:
-        require([Check("a", None), Check("b", "bad"), Check("c", "worse")], "thing")
+        require([LawOutcome("a", None), LawOutcome("b", "bad"), LawOutcome("c", "worse")], "thing")
     assert isinstance(caught.value, AssayError) and caught.value.exit_code == 1
     need(True, "fine")
     with pytest.raises(CheckFailed, match="^not fine$"):

@@ -10,7 +10,7 @@ from assay.cli.console import JsonFlag, print_json, print_table
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
-    from assay.testing import Check
+    from assay.testing import LawOutcome
 
 
 def check(
@@ -39,7 +39,7 @@ def check(
     raise typer.Exit(0 if all(c.passed for laws in checks.values() for c in laws) else 1)
 
 
-def _checks(reference: str, data: Path | None) -> "dict[str, list[Check]]":
+def _checks(reference: str, data: Path | None) -> "dict[str, list[LawOutcome]]":
     """Return the outcome of every law, by the name of what it is about."""
     from assay.code_files import load_file, split_reference
     from assay.diagnosis.check import FINDINGS
@@ -67,7 +67,7 @@ def _checks(reference: str, data: Path | None) -> "dict[str, list[Check]]":
     return checks | {name: check_finding(FINDINGS[name]) for name in chosen["finding"]}
 
 
-def _model_checks(names: list[str], data: Path | None, task: str | None) -> "dict[str, list[Check]]":
+def _model_checks(names: list[str], data: Path | None, task: str | None) -> "dict[str, list[LawOutcome]]":
     """Try models on a dataset, or else on a small one of the file's own task, or of a sample task."""
     from assay.data.dataset import Dataset
     from assay.tasks import TASKS

@@ -15,11 +15,11 @@ from assay.diagnosis.explanations import Explanations, compared, explain
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.reliance import Reliance
-from assay.diagnosis.thresholds import DEFAULTS, Rivals, Settings, Thresholds, Verdict
+from assay.diagnosis.thresholds import DEFAULTS, Regions, Rivals, Section, Thresholds, Verdict
 from assay.diagnosis.views import SplitView
 from assay.metrics.evidence import Evidence
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Section)
 T = TypeVar("T")
 
 
@@ -81,12 +81,16 @@ class Case:
     @cached_property
     def explanations(self) -> Explanations:
         """How well region, split, boundary and new worlds explain the wrong labels that are open."""
-        return explain(self.views, self.new, self.settings(Rivals).fewest)
+        return explain(self.views, self.new, self.settings(Rivals).fewest, settings=self.settings(Regions))
 
     @cached_property
     def explanations_of_all(self) -> Explanations:
         """The same for all wrong labels, those too that misread concepts explain."""
-        return explain(self.views, self.new, self.settings(Rivals).fewest, every=True)
+        return explain(self.views, self.new, self.settings(Rivals).fewest, True, self.settings(Regions))
+
+    def wrong_where(self, cells: Callable[[SplitView], Array]) -> dict[str, Array]:
+        """Return for each split the wrong labels among some cells."""
+        return {name: np.asarray(view.wrong & cells(view)) for name, view in self.views.items()}
 
     @cached_property
     def wrong_labels(self) -> int:
@@ -105,13 +109,11 @@ class Case:
             views[name].carry(view, rows)
             chosen[name] = rows
         again = Case(views, self.training, self.thresholds, self.effects, self.taught, self.reliance, self.remembered)
-        again.__dict__["new"] = {
-            name: None if mask is None else mask[chosen[name]] for name, mask in self.new.items()
-        }
+        again.__dict__["new"] = {name: None if mask is None else mask[chosen[name]] for name, mask in self.new.items()}
         for kind in ("explanations", "explanations_of_all"):
             known: Explanations = getattr(self, kind)
             own = [views[name] for name in known.names], [chosen[name] for name in known.names]
-            again.__dict__[kind] = known.drawn(*own)
+            again.__dict__[kind] = known.redraw(*own)
         return again
 
 

@@ -36,7 +36,8 @@ class Certainty:
             return ""
         others = [f"{word} {count}" for word, count in self.words.items() if word != self.word]
         also = f" (others: {join_words(others[:3])})" if others else ""
-        return f"Certainty: {self.words.get(self.word, 0)} of {self.resamples} resamples of the worlds say {self.word}{also}."
+        same = f"{self.words.get(self.word, 0)} of {self.resamples} resamples of the worlds"
+        return f"Certainty: {same} say {self.word}{also}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""

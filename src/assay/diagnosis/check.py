@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.thresholds import Settings
+from assay.diagnosis.thresholds import Section
 from assay.diagnosis.wording import join_words, percent, share_of
 from assay.registry import Registry
 
@@ -88,6 +88,11 @@ class Found:
     rows: Mapping[str, Array] = field(default_factory=dict)
     """For each split the wrong labels that it accounts for: a row an example, a column a label."""
 
+    def says_all_of(self, other: "Found") -> bool:
+        """Return whether it makes the same claim on another split, about the same concepts and labels at least."""
+        alike = self.claim == other.claim and self.split != other.split
+        return alike and set(other.concepts) <= set(self.concepts) and set(other.labels) <= set(self.labels)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -127,7 +132,7 @@ class Rival:
     """When it is withdrawn, in words."""
 
 
-S = TypeVar("S", bound=Settings)
+S = TypeVar("S", bound=Section)
 
 
 class Check(ABC):
@@ -145,7 +150,7 @@ class Check(ABC):
     statistic: ClassVar[str]
     """The statistic and its test, in words."""
     claims: ClassVar[Mapping[str, Claim]]
-    settings: ClassVar[type[Settings] | None] = None
+    settings: ClassVar[type[Section] | None] = None
     rivals: ClassVar[tuple[Rival, ...]] = ()
     refines: ClassVar[tuple[Kind, ...]] = ()
     """Findings that it says more exactly, so that it comes before them."""
@@ -163,7 +168,7 @@ class Check(ABC):
         """Return what was found as one finding: the first in words, and the names of splits with the same claim."""
         first = found[0]
         claim = self.claims[first.claim]
-        others = list(dict.fromkeys(f.split for f in found[1:] if _says_the_same(f, first) and f.split != first.split))
+        others = list(dict.fromkeys(f.split for f in found[1:] if f.says_all_of(first)))
         text = render(claim.text, first.numbers)
         if others:  # the numbers are those of the first
             text = text.replace(f"On {first.split}", f"On {first.split} (also on {join_words(others)})", 1)
@@ -186,14 +191,9 @@ class Check(ABC):
         """Return the further sentences of what was found, with the split where it is not the first."""
         if found is first:
             return list(found.details)
-        own = [] if _says_the_same(found, first) else [render(self.claims[found.claim].text, found.numbers)]
+        same = found.says_all_of(first) and first.says_all_of(found)
+        own = [] if same else [render(self.claims[found.claim].text, found.numbers)]
         return [*own, *(f"On {found.split}: {text}" for text in found.details)]
-
-
-def _says_the_same(found: Found, first: Found) -> bool:
-    """Return whether two claims are of the same concepts and labels, so that the sentence of one holds for both."""
-    about = [(set(one.concepts), set(one.labels)) for one in (found, first)]
-    return found.claim == first.claim and about[0] == about[1]
 
 
 def register(check: type[Check]) -> type[Check]:

@@ -86,8 +86,8 @@ def _said(effects: Effects) -> list[str]:
     if effects.follows.applies:
         said.append(f"the label follows in {percent(effects.follows.value)} of the changes that should move it")
     if effects.stays.applies:
-        share = percent(effects.stays.value)
-        said.append(f"stays in {share} of those that should not" if said else f"the label stays in {share} of the changes that should not move it")
+        those = "of those that should not" if said else "of the changes that should not move it"
+        said.append(f"{'' if said else 'the label '}stays in {percent(effects.stays.value)} {those}")
     return said
 
 

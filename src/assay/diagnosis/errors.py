@@ -4,7 +4,7 @@ Each wrong label has one cause. The true rule tells which, over the annotated an
 
 `table`       the rule gives for the annotated concepts the label that is predicted: the label's annotation is at fault
 `rule`        the rule gives the right label for the predicted concepts, the model another: its label head errs
-`unsure`      the predicted concepts imply another label, but are so uncertain that the rule makes this one most probable
+`unsure`      the predicted concepts imply another label, but so uncertainly that the rule makes this one most probable
 `perception`  the label is the one that the rule gives for the predicted concepts, which are misread
 `both`        neither: the misread concepts imply a wrong label, and the model predicts another wrong one
 `unknown`     a concept that the rule uses is not predicted, or its truth is not known, or there is no rule

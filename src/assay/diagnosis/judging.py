@@ -98,6 +98,8 @@ def _ranked(case: Case, checks: Sequence[Check], kept: Mapping[Kind, list[Found]
     order = sorted(kept, key=lambda kind: (kind not in leads, -by_kind[kind].severity))
     for general in list(order):
         for exact in [kind for kind in order if general in by_kind[kind].refines]:
+            if exact not in leads and general in leads:
+                continue
             if order.index(exact) > order.index(general) and _covers(cells[exact], cells[general], matters):
                 order.remove(exact)
                 order.insert(order.index(general), exact)
@@ -119,7 +121,7 @@ def _cells(case: Case, entries: Sequence[Found]) -> dict[str, Array]:
     cells: dict[str, Array] = {}
     for found in entries:
         for split, mask in found.rows.items():
-            if split in case.compared:
+            if split in case.compared and (found is entries[0] or split == found.split):
                 view = case.compared[split]
                 own = view.in_rows(mask & view.wrong, view.known)
                 cells[split] = cells[split] | own if split in cells else own
@@ -140,7 +142,12 @@ def _wrong_too_often(case: Case) -> bool:
     return bool(at_least(wrong, total, case.settings(Concepts).tolerated) <= case.level)
 
 
-PLACES: Mapping[Kind, str] = {"memorised": "new world", "missed region": "region", "boundary": "boundary", "shifted": "split"}
+PLACES: Mapping[Kind, str] = {
+    "memorised": "new world",
+    "missed region": "region",
+    "boundary": "boundary",
+    "shifted": "split",
+}
 """The explanation behind a finding."""
 
 
@@ -152,9 +159,11 @@ def _unsettled(case: Case, findings: Sequence[Finding]) -> list[Finding]:
     for finding in findings:
         close = []
         own = told.fit.get(PLACES.get(finding.kind, ""))
-        for other in told_of if own is not None else ():
+        for other in told_of:
             theirs = told.fit.get(PLACES[other.kind])
-            if other.kind != finding.kind and theirs is not None and abs(theirs - own) < margin:
+            if other.kind == finding.kind or own is None or theirs is None:
+                continue
+            if abs(theirs - own) < margin:
                 close.append(other.kind)
         result.append(replace(finding, unsettled=tuple(close)))
     return result

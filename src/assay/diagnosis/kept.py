@@ -33,7 +33,9 @@ def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view
     worlds, knowledge = whole[distinct_rows(whole).first], view.evidence.knowledge
     labels, read = knowledge.labels_of(worlds), knowledge.labels_of(read_by_maps(wrong, worlds, knowledge.space))
     kept = labels == read
-    values = [kept[column == value, place].mean() for place, column in enumerate(labels.T) for value in np.unique(column)]
+    values = [
+        kept[column == value, place].mean() for place, column in enumerate(labels.T) for value in np.unique(column)
+    ]
     return KeptInTraining(float(kept.all(axis=1).mean()), float(min(values)))
 
 

@@ -1,4 +1,4 @@
-"""The sentences beside the findings: accuracies, causes, other splits, calibration, leaks of confidence, constraints."""
+"""The sentences beside findings: accuracies, causes, other splits, calibration, leaks of confidence, constraints."""
 
 from collections.abc import Mapping, Sequence
 

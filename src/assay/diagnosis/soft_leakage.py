@@ -105,5 +105,5 @@ def describe_soft_leaks(view: SplitView) -> str:
     named = [f"{leak.concept} on {leak.label} ({100 * leak.strength:.0f} %)" for leak in strong]
     return (
         f"On {view.name}, the confidence in a concept depends on the label beyond the concept's value (share of the "
-        f"ranks that the label explains where the concept is right): {join_first(named)}. Labels are not better for it."
+        f"ranks that the label explains where the concept is right): {join_first(named)}. By itself this is no fault."
     )

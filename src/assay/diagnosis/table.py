@@ -10,12 +10,12 @@ from typing import Any
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Finding
 from assay.diagnosis.explanations import Explanations
-from assay.diagnosis.thresholds import Concepts, Labels
 from assay.diagnosis.judging import Judgement
+from assay.diagnosis.thresholds import Concepts, Labels
 
 
 @dataclass(frozen=True)
-class Row:
+class TableRow:
     """What was tested of one thing on one split."""
 
     split: str
@@ -38,44 +38,60 @@ class Row:
 HEAD = ("split", "what", "name", "state", "value", "95 % interval", "examples", "threshold", "note")
 
 
-def table_of(case: Case, judgement: Judgement) -> tuple[Row, ...]:
+def table_of(case: Case, judgement: Judgement) -> tuple[TableRow, ...]:
     """Return the table of a case."""
     return (
         *_states(case),
         *(_of_finding(finding) for finding in judgement.findings),
-        *(Row(w.split, "finding", w.kind, "withdrawn", None, None, None, None, None, f"{w.rival}: {w.why}") for w in judgement.withdrawn),
+        *(
+            TableRow(w.split, "finding", w.kind, "withdrawn", None, None, None, None, None, f"{w.rival}: {w.why}")
+            for w in judgement.withdrawn
+        ),
         *_explained(case.explanations),
     )
 
 
-def _states(case: Case) -> Iterator[Row]:
+def _states(case: Case) -> Iterator[TableRow]:
     concepts, labels = case.settings(Concepts), case.settings(Labels)
     for split, view in case.views.items():
         for label in view.labels:
             low, high = label.interval
             missed = f"missed: {', '.join(label.missed)}" if label.missed else ""
-            yield Row(split, "label", label.label, label.standing, label.accuracy, low, high, label.examples, labels.right, missed)
+            yield TableRow(
+                split,
+                "label",
+                label.label,
+                label.standing,
+                label.accuracy,
+                low,
+                high,
+                label.examples,
+                labels.right,
+                missed,
+            )
         for state in view.concepts:
             low, high = state.interval
             value = state.accuracy if state.answered else None
             note = "" if state.used else "not used by the rule"
-            yield Row(split, "concept", state.concept, state.state, value, low, high, state.answered, concepts.right, note)
+            yield TableRow(
+                split, "concept", state.concept, state.state, value, low, high, state.answered, concepts.right, note
+            )
 
 
-def _of_finding(finding: Finding) -> Row:
+def _of_finding(finding: Finding) -> TableRow:
     count = finding.wrong_labels or None
-    return Row(finding.split, "finding", finding.kind, finding.claim, None, None, None, count, None, finding.text)
+    return TableRow(finding.split, "finding", finding.kind, finding.claim, None, None, None, count, None, finding.text)
 
 
-def _explained(told: Explanations) -> Iterator[Row]:
+def _explained(told: Explanations) -> Iterator[TableRow]:
     if not told.told:
         return
     for name, nats in sorted(told.fit.items(), key=lambda item: -item[1]):
         count = int(told.wrong.sum())
-        yield Row(", ".join(told.names), "explanation", name, "held-out nats", nats, None, None, count, None)
+        yield TableRow(", ".join(told.names), "explanation", name, "held-out nats", nats, None, None, count, None)
 
 
-def cells_of(rows: Sequence[Row]) -> list[list[str]]:
+def cells_of(rows: Sequence[TableRow]) -> list[list[str]]:
     """Return the rows as texts, for a printed table."""
 
     def number(value: float | None, digits: int = 3) -> str:

@@ -11,21 +11,19 @@ import numpy as np
 
 from assay.arrays import Array
 
-DEPTH = 4
-LEAST_GAIN = 0.002
-"""The least decrease of the Gini index, as a share of all rows, for which a leaf is split."""
-
 
 @dataclass(frozen=True)
-class Node:
+class TreeNode:
     """A leaf with its rate of errors, or a question with the node for `no` and that for `yes`."""
 
     rate: float
     question: int = -1
-    no: "Node | None" = None
-    yes: "Node | None" = None
+    no: "TreeNode | None" = None
+    yes: "TreeNode | None" = None
 
-    def leaves(self, path: tuple[tuple[int, bool], ...] = ()) -> Iterator[tuple[tuple[tuple[int, bool], ...], "Node"]]:
+    def leaves(
+        self, path: tuple[tuple[int, bool], ...] = ()
+    ) -> Iterator[tuple[tuple[tuple[int, bool], ...], "TreeNode"]]:
         """Yield every leaf with the answers that lead to it."""
         if self.no is None or self.yes is None:
             yield path, self
@@ -34,8 +32,10 @@ class Node:
         yield from self.yes.leaves((*path, (self.question, True)))
 
 
-def grow(answers: Array, errors: Array, least: int, depth: int = DEPTH, gain: float = LEAST_GAIN) -> Node:
+def grow(answers: Array, errors: Array, least: int, depth: int = 4, gain: float = 0.0) -> TreeNode:
     """Return a tree that says where errors are; `answers` has a row an example and a column a question.
+
+    A leaf is split where that decreases the Gini index by more than `gain`, a share of all rows.
 
     >>> answers = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=bool)
     >>> tree = grow(answers, answers[:, 1] & answers[:, 0], 2)
@@ -45,11 +45,11 @@ def grow(answers: Array, errors: Array, least: int, depth: int = DEPTH, gain: fl
     return _grow(answers.astype(np.float32), errors.astype(np.float32), least, depth, gain * len(errors))
 
 
-def _grow(answers: Array, errors: Array, least: int, depth: int, enough: float) -> Node:
+def _grow(answers: Array, errors: Array, least: int, depth: int, enough: float) -> TreeNode:
     count, wrong = len(errors), float(errors.sum())
     smoothed = (wrong + 0.5 * wrong / max(1, count)) / (count + 0.5) if count else 0.0
     if depth == 0 or count < 2 * least or wrong in (0.0, count):
-        return Node(smoothed)
+        return TreeNode(smoothed)
     yes, yes_wrong = answers.sum(axis=0), errors @ answers
     no, no_wrong = count - yes, wrong - yes_wrong
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,10 +58,10 @@ def _grow(answers: Array, errors: Array, least: int, depth: int, enough: float) 
     best = int(impurity.argmin())
     gain = 2 * (wrong * (count - wrong) / count - float(impurity[best]))
     if not gain > enough:
-        return Node(smoothed)
+        return TreeNode(smoothed)
     chosen = answers[:, best] > 0
     sides = [_grow(answers[rows], errors[rows], least, depth - 1, enough) for rows in (~chosen, chosen)]
-    return Node(smoothed, best, *sides)
+    return TreeNode(smoothed, best, *sides)
 
 
 def rows_at(path: tuple[tuple[int, bool], ...], answers: Array) -> Array:

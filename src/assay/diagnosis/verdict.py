@@ -22,7 +22,7 @@ from assay.diagnosis.notes import notes_of
 from assay.diagnosis.reading import Reading, fit_readings
 from assay.diagnosis.regions import RegionScore, region_scores
 from assay.diagnosis.reliance import Reliance
-from assay.diagnosis.table import Row, table_of
+from assay.diagnosis.table import TableRow, table_of
 from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.violations import Violations, violations_of
 from assay.frames import to_frame
@@ -55,9 +55,9 @@ class Diagnosis:
     """For each split, the wrong labels by cause."""
     readings: tuple[Reading, ...]
     """For each encoder group, what is predicted for each true value on the first split."""
-    table: tuple[Row, ...] = ()
+    table: tuple[TableRow, ...] = ()
     """Everything that was tested, a row each."""
-    certainty: Certainty = Certainty("", {})
+    certainty: Certainty = field(default_factory=lambda: Certainty("", {}))
     notes: tuple[str, ...] = ()
     """Further sentences: warnings, other splits, calibration, constraints, changes of single concepts."""
     about: Mapping[str, Any] = field(default_factory=dict)

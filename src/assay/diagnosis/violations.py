@@ -85,8 +85,9 @@ class Violations:
         named = ", ".join(f"{rule.name} ({100 * rule.rate:.1f} %)" for rule in worst[:MOST_NAMED])
         f1, sane = self.model.set_f1, self.model.sane_f1.low
         sentence = f"On {self.split}, {100 * rate:.1f} % of answers break a constraint, most often {named}."
-        known = not math.isnan(f1)  # of no example is all truth known
-        return f"{sentence} Set F1 is {f1:.2f}, and {sane:.2f} if those answers are useless." if known else sentence
+        if math.isnan(f1):  # nothing to find was there
+            return sentence
+        return f"{sentence} Set F1 is {f1:.2f}, and {sane:.2f} if those answers are useless."
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it as plain data, None for NaN."""

@@ -167,12 +167,12 @@ def _describe_own(name: str, members: tuple[ConceptState, ...], evidence: Eviden
     explained = f"({percent(follow / answers)} of {answers:,} answers)"
     answered = set(image.values())
     if len(answered) == 1:
-        return f"It hardly distinguishes the values of {name}: it predicts {answered.pop()} for each {explained}."
+        return f"It mostly predicts {answered.pop()} for each value of {name} {explained}."
     wrong = [f"{key} as {value}" for key, value in image.items() if key != value]
     right = [str(key) for key, value in image.items() if key == value]
     text = f"It reads {name} {join_first(wrong, MOST_VALUES)}"
     if right:
-        text += f"; {join_first(right, MOST_VALUES)} {'is' if len(right) == 1 else 'are'} mostly read right"
+        text += f"; {join_first(right, MOST_VALUES)} {'is' if len(right) == 1 else 'are'} read right most often"
     never = never_said([member.concept for member in members], evidence)
     return text + (f"; it never says {join_first(never, MOST_VALUES, 'or')}" if never else "") + f" {explained}."
 
@@ -204,7 +204,7 @@ def _describe_elsewhere(state: ConceptState) -> str:
 def describe_gaps(split: str, known: Array, ruled: bool = True) -> str:
     """Return how much of the truth of a split is not known, in words; nothing where all is.
 
-    The columns are the concepts that the rule uses; all, where there is none.
+    Without a rule all concepts count, with one those that it uses.
 
     >>> describe_gaps("test", np.array([[True, False], [True, True]]))[:57]
     'On test, 25 % of the true concepts that the rule uses are'
@@ -214,6 +214,6 @@ def describe_gaps(split: str, known: Array, ruled: bool = True) -> str:
     whole, share = int(np.asarray(known.all(axis=1)).sum()), 100 * float((~known).mean())
     which = "true concepts that the rule uses" if ruled else "true concepts"
     return (
-        f"On {split}, {share:.0f} % of the {which} are not known and not judged; what needs all of "
-        f"them is judged on the {whole:,} of {len(known):,} examples that have them all."
+        f"On {split}, {share:.0f} % of the {which} are not known and not judged; what needs "
+        f"all of them is judged on the {whole:,} of {len(known):,} examples that have them all."
     )

@@ -63,7 +63,7 @@ def planned_labels(situation: Situation) -> Holdings:
     if not wanted:  # a plan that cannot be made is an error at the start, and the end of what to buy later
         counted = count_values(situation.dataset) if situation.number == 1 else plan.counted
         return plan.buy(holdings, counted.values, situation.budget)
-    held = [sum(plan.held(holdings, value) for value in values) for values in wanted]
+    held = [sum(plan.count_held(holdings, value) for value in values) for values in wanted]
     there = [sum(plan.there(value) for value in values) for values in wanted]
     counts = share_out(held, there, list(wanted.values()), situation.budget)
     for values, count in zip(wanted, counts, strict=True):
@@ -112,7 +112,7 @@ class _Plan:
         """Which labels can be bought and tell something: not those that an example's label gives by the rule."""
         return self.situation.is_open & ~decided_by_labels(self.situation)
 
-    def held(self, holdings: Holdings, value: ShownValue) -> int:
+    def count_held(self, holdings: Holdings, value: ShownValue) -> int:
         """Return how many examples of a value there are."""
         return int(value.shown_by(holdings.concepts).sum())
 
@@ -122,7 +122,7 @@ class _Plan:
 
     def buy(self, holdings: Holdings, values: Sequence[ShownValue], budget: int) -> Holdings:
         """Return the holdings with so many more examples, as many of each value as of another."""
-        held = [self.held(holdings, value) for value in values]
+        held = [self.count_held(holdings, value) for value in values]
         there = [self.there(value) for value in values]
         counts = share_out(held, there, [1.0] * len(values), budget)
         for value, count in zip(values, counts, strict=True):

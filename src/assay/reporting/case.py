@@ -26,7 +26,7 @@ from assay.worlds.split import HARD
 
 
 @dataclass(frozen=True)
-class Case:
+class ReportCase:
     """A run: its names, its dataset, what it was, its diagnosis, and examples."""
 
     folder: Path
@@ -98,7 +98,7 @@ def case_of(
     taught: dict[str, Identifiability | None] | None = None,
     dataset: Dataset | None = None,
     thresholds: Thresholds = DEFAULTS,
-) -> Case:
+) -> ReportCase:
     """Return the case of a run's folder, or of a predictions file about a dataset.
 
     `taught` keeps what the labels of each dataset can teach, for the next run; `thresholds` are those that decide.
@@ -117,7 +117,7 @@ def case_of(
     evidence = gather_from(dataset, predictions[split])
     shown = split_for(diagnosis, predictions)
     other = evidence if shown == split else gather_from(dataset, predictions[shown])
-    return Case(
+    return ReportCase(
         folder=folder,
         title=run.title if trained else folder.stem,
         label=run.label if trained else folder.stem,
@@ -158,7 +158,7 @@ def cases_of(
     dataset: Dataset | None = None,
     watch: Callable[[int, int], None] = lambda done, whole: None,
     thresholds: Thresholds = DEFAULTS,
-) -> list[Case]:
+) -> list[ReportCase]:
     """Return the cases of several runs; predictions files need the dataset that they are about.
 
     `watch` is told how many of how many runs are judged; `thresholds` are those that decide.
@@ -166,7 +166,7 @@ def cases_of(
     if not folders:
         raise DataError("no run to report on")
     taught: dict[str, Identifiability | None] = {}
-    cases: list[Case] = []
+    cases: list[ReportCase] = []
     for folder in folders:
         watch(len(cases), len(folders))
         cases.append(case_of(folder, taught, dataset, thresholds))

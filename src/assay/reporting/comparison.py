@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.metrics.score import Score
-from assay.reporting.case import Case
+from assay.reporting.case import ReportCase
 from assay.reporting.plot import (
     COLOURS,
     AnyChart,
@@ -50,7 +50,7 @@ def comparison_charts(runs: Runs) -> list[AnyChart]:
     return [chart for chart in charts if chart is not None]
 
 
-def compared_groups(cases: Sequence[Case]) -> list[str]:
+def compared_groups(cases: Sequence[ReportCase]) -> list[str]:
     """Return the encoder groups whose maps are compared: of those that the rule uses, the most often misread."""
     places: dict[str, tuple[bool, float]] = {}
     for case in cases:
@@ -63,12 +63,12 @@ def compared_groups(cases: Sequence[Case]) -> list[str]:
     return sorted(places, key=lambda group: places[group])[:MOST_GROUPS]
 
 
-def has_group(case: Case, group: str) -> bool:
+def has_group(case: ReportCase, group: str) -> bool:
     """Return whether a run says anything of an encoder group."""
     return any(reading.group == group for reading in case.diagnosis.readings)
 
 
-def reading_map(title: str, case: Case, group: str) -> ConfusionMap:
+def reading_map(title: str, case: ReportCase, group: str) -> ConfusionMap:
     """Return what a run predicts for each true value of an encoder group."""
     reading = next(reading for reading in case.diagnosis.readings if reading.group == group)
     silent = reading.counts.shape[1] > len(reading.values) and reading.counts[:, len(reading.values) :].any()

@@ -7,7 +7,7 @@ from typing import Any
 
 from assay.data.remote import is_remote
 from assay.html import shorten
-from assay.reporting.case import Case
+from assay.reporting.case import ReportCase
 
 HIDDEN = ("knowledge", "layout", "files", "config", "versions", "data", "called")
 """Parts of a record that have rows of their own, or that the page shows elsewhere."""
@@ -16,7 +16,7 @@ MOST_STEPS = 3
 """A folder that is further away than so many steps up or down is given by its own name, which tells no more."""
 
 
-def provenance_of(case: Case, out: Path) -> dict[str, str]:
+def provenance_of(case: ReportCase, out: Path) -> dict[str, str]:
     """Return what a run's numbers are traced by: readable names and values; folders are told from the report's."""
     about, manifest = case.about, case.dataset.manifest
     data = about.get("data", {}) if isinstance(about.get("data"), Mapping) else {}

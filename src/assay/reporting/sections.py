@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from assay.diagnosis.check import Kind
-from assay.reporting.case import Case
+from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 from assay.reporting.verdicts import NamedRun, WordShare, gravity, meanings_of, shares_of
 
@@ -24,7 +24,7 @@ class TaskSection:
     groups: tuple[ChartGroup, ...] = ()
 
     @property
-    def cases(self) -> tuple[Case, ...]:
+    def cases(self) -> tuple[ReportCase, ...]:
         """The runs without their names."""
         return tuple(run.case for run in self.runs)
 
@@ -64,9 +64,9 @@ class Proof:
     sentences: tuple[str, str]
 
 
-def sections_of(cases: Sequence[Case]) -> tuple[TaskSection, ...]:
+def sections_of(cases: Sequence[ReportCase]) -> tuple[TaskSection, ...]:
     """Return the sections: runs of equal task and data together, in the order in which they came."""
-    by_data: dict[tuple[str, str], list[Case]] = {}
+    by_data: dict[tuple[str, str], list[ReportCase]] = {}
     for case in cases:
         by_data.setdefault((case.task, case.dataset.fingerprint), []).append(case)
     seen: Counter[str] = Counter()
@@ -82,7 +82,7 @@ def sections_of(cases: Sequence[Case]) -> tuple[TaskSection, ...]:
     return tuple(sections)
 
 
-def short_names(cases: Sequence[Case]) -> tuple[str, ...]:
+def short_names(cases: Sequence[ReportCase]) -> tuple[str, ...]:
     """Return names that tell the runs of a section apart: the model's, with the seed or a number where needed."""
     names = [case.label for case in cases]
     shared = {name for name, count in Counter(names).items() if count > 1}
@@ -108,7 +108,7 @@ def proof_of(sections: Sequence[TaskSection]) -> Proof:
     return Proof(run, witness.heading, witness.sentences(run.case.label))
 
 
-def _striking(case: Case) -> tuple[bool, bool, int, float]:
+def _striking(case: ReportCase) -> tuple[bool, bool, int, float]:
     """Return what the most striking case has the least of."""
     by_wrong_concepts = case.witness.is_right_by_wrong_concepts
     return (

@@ -4,11 +4,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from assay.diagnosis.check import Finding, Kind, Tone, kinds_in_order, meaning_of
-from assay.diagnosis.table import Row, cells_of
+from assay.diagnosis.table import TableRow, cells_of
 from assay.diagnosis.thresholds import Thresholds
 from assay.diagnosis.verdict import Diagnosis
 from assay.diagnosis.wording import join_words
-from assay.reporting.case import Case
+from assay.reporting.case import ReportCase
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class NamedRun:
 
     name: str
     anchor: str
-    case: Case
+    case: ReportCase
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def gravity(kind: Kind) -> int:
     return order.index(kind) if kind in order else len(order)
 
 
-def meanings_of(cases: Iterable[Case]) -> dict[Kind, str]:
+def meanings_of(cases: Iterable[ReportCase]) -> dict[Kind, str]:
     """Return the first words of runs with what they say in general, the gravest first."""
     there = {case.diagnosis.verdict: case.diagnosis.meaning for case in cases}
     return {kind: meaning_of(kind) or there[kind] for kind in sorted(there, key=gravity)}
@@ -77,7 +77,7 @@ ORDER = ("finding", "explanation", "label", "concept")
 """In which order pages show what was tested: what decided first."""
 
 
-def tested_rows(table: Sequence[Row], most: int) -> list[list[str]]:
+def tested_rows(table: Sequence[TableRow], most: int) -> list[list[str]]:
     """Return the rows of what was tested as texts, at most so many, those first that decided."""
     kinds = {what: place for place, what in enumerate(ORDER)}
     return cells_of(sorted(table, key=lambda row: kinds.get(row.what, len(ORDER)))[:most])

@@ -14,7 +14,7 @@ from assay.diagnosis.table import HEAD
 from assay.files import write_atomically
 from assay.metrics import METRICS
 from assay.metrics.score import format_score
-from assay.reporting.case import Case, cases_of
+from assay.reporting.case import ReportCase, cases_of
 from assay.reporting.comparison import BOUNDARY, MOST_VALUES, compared_groups, reading_map, with_charts
 from assay.reporting.plot import AnyChart, ChartGroup
 from assay.reporting.provenance import provenance_of
@@ -44,7 +44,7 @@ def write_report(
 
 
 def write_pages(
-    cases: Sequence[Case],
+    cases: Sequence[ReportCase],
     out: Path,
     title: str,
     tables: Sequence[Table] = (),
@@ -71,7 +71,7 @@ def write_pages(
     return out / "report.html"
 
 
-def _content(cases: Sequence[Case], charts: Sequence[ChartGroup]) -> dict[str, Any]:
+def _content(cases: Sequence[ReportCase], charts: Sequence[ChartGroup]) -> dict[str, Any]:
     """Return what the pages show of the runs."""
     plain = sections_of(cases)
     titles = {section.title for section in plain}
@@ -94,7 +94,7 @@ def _content(cases: Sequence[Case], charts: Sequence[ChartGroup]) -> dict[str, A
     }
 
 
-def _summary(cases: Sequence[Case]) -> Table:
+def _summary(cases: Sequence[ReportCase]) -> Table:
     """Return the verdicts and the scores of all runs as a table."""
     rows = []
     for case in cases:
@@ -117,14 +117,14 @@ def _drawing() -> Callable[[AnyChart], Markup]:
     return draw
 
 
-def _other_maps(case: Case, cases: Sequence[Case]) -> list[AnyChart]:
+def _other_maps(case: ReportCase, cases: Sequence[ReportCase]) -> list[AnyChart]:
     """Return the reading maps of a run that its section does not compare."""
     shown = compared_groups(cases)
     readings = [r for r in case.diagnosis.readings if r.group not in shown and len(r.values) <= MOST_VALUES]
     return [reading_map(reading.group, case, reading.group) for reading in readings]
 
 
-def _record(case: Case) -> dict[str, Any]:
+def _record(case: ReportCase) -> dict[str, Any]:
     names = {"name": case.name, "title": case.title, "label": case.label, "task": case.task, "model": case.model}
     found = {"headline": case.headline.to_dict(), "diagnosis": case.diagnosis.to_dict()}
     return {**names, **found, "run": _plain(case.about)}

@@ -4,7 +4,7 @@
 registries.
 """
 
-from assay.testing.checks import Check, CheckFailed, require
+from assay.testing.checks import CheckFailed, LawOutcome, require
 from assay.testing.findings import check_finding, known_cases
 from assay.testing.metrics import check_metric, known_evidence
 from assay.testing.models import check_model
@@ -12,8 +12,8 @@ from assay.testing.predictors import constant, given_reading, oracle, shuffled
 from assay.testing.tasks import check_task
 
 __all__ = [
-    "Check",
     "CheckFailed",
+    "LawOutcome",
     "check_finding",
     "check_metric",
     "check_model",

@@ -13,7 +13,7 @@ class CheckFailed(AssayError):
 
 
 @dataclass(frozen=True)
-class Check:
+class LawOutcome:
     """The outcome of one law."""
 
     law: str
@@ -25,16 +25,16 @@ class Check:
         return self.fault is None
 
 
-def try_laws(laws: Mapping[str, Callable[[], None]]) -> list[Check]:
+def try_laws(laws: Mapping[str, Callable[[], None]]) -> list[LawOutcome]:
     """Try every law; a law holds if its function returns."""
     checks = []
     for law, test in laws.items():
         try:
             test()
-            checks.append(Check(law, None))
+            checks.append(LawOutcome(law, None))
         except Exception as error:
             checks.append(
-                Check(law, f"{error}" if isinstance(error, AssayError) else f"{type(error).__name__}: {error}")
+                LawOutcome(law, f"{error}" if isinstance(error, AssayError) else f"{type(error).__name__}: {error}")
             )
     return checks
 
@@ -45,7 +45,7 @@ def need(holds: bool, fault: str) -> None:
         raise CheckFailed(fault)
 
 
-def require(checks: list[Check], what: str) -> None:
+def require(checks: list[LawOutcome], what: str) -> None:
     """Raise if a law does not hold, naming the first."""
     for check in checks:
         if not check.passed:

@@ -10,13 +10,12 @@ import numpy as np
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import bits
 from assay.diagnosis.case import Case, case_of
-from assay.diagnosis.check import FINDINGS, PLACE, Claim, Found, Tone, places_of
-from assay.diagnosis.check import Check as FindingCheck
+from assay.diagnosis.check import FINDINGS, PLACE, Check, Claim, Found, Tone, places_of
 from assay.logic.knowledge import NO_RULE, Knowledge
 from assay.metrics import METRICS
 from assay.metrics.evidence import Evidence
 from assay.seeds import rng_for
-from assay.testing.checks import Check, need, try_laws
+from assay.testing.checks import LawOutcome, need, try_laws
 from assay.testing.metrics import certain_evidence, known_evidence
 
 TEXTS = ("name", "summary", "null", "statistic", "measure")
@@ -94,7 +93,7 @@ def _without_rule(evidence: Evidence) -> Evidence:
     return replace(evidence, knowledge=replace(knowledge, labels=labels))
 
 
-def found_by(check: FindingCheck) -> Iterator[tuple[str, Case, Found]]:
+def found_by(check: Check) -> Iterator[tuple[str, Case, Found]]:
     """Yield what a check finds of every known case that it is asked about."""
     for name, case in known_cases().items():
         if case.ruled or not check.needs_rule:
@@ -102,7 +101,7 @@ def found_by(check: FindingCheck) -> Iterator[tuple[str, Case, Found]]:
                 yield name, case, found
 
 
-def check_finding(finding: type[FindingCheck]) -> list[Check]:
+def check_finding(finding: type[Check]) -> list[LawOutcome]:
     """Try the laws that every finding keeps; `finding` is the class of its check."""
 
     def it_says_what_it_tests() -> None:

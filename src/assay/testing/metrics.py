@@ -11,7 +11,7 @@ from assay.logic.knowledge import Knowledge
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric
 from assay.seeds import rng_for
-from assay.testing.checks import Check, need, try_laws
+from assay.testing.checks import LawOutcome, need, try_laws
 
 
 def certain_evidence(knowledge: Knowledge, truth: tuple[Codes, Codes], predicted: tuple[Codes, Codes]) -> Evidence:
@@ -42,7 +42,7 @@ def known_evidence(rows: int = 400) -> dict[str, Evidence]:
     return {name: certain_evidence(knowledge, (labels, concepts), predicted) for name, predicted in pairs.items()}
 
 
-def check_metric(metric: Metric) -> list[Check]:
+def check_metric(metric: Metric) -> list[LawOutcome]:
     """Try the laws that every metric keeps."""
     known = known_evidence()
     sign = 1 if metric.better == "higher" else -1

@@ -12,10 +12,10 @@ from assay.config import Settings
 from assay.data.dataset import Dataset
 from assay.errors import AssayError
 from assay.predictions import Answer, Predictions
-from assay.testing.checks import Check, CheckFailed, need, try_laws
+from assay.testing.checks import CheckFailed, LawOutcome, need, try_laws
 
 
-def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[Check]:
+def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[LawOutcome]:
     """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
     from assay.models import MODELS
     from assay.models.core.runs import Order, load_model, train_run

@@ -15,7 +15,7 @@ from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
 from assay.render.picture import Layout, Picture
 from assay.tasks.base import Task
-from assay.testing.checks import Check, need, try_laws
+from assay.testing.checks import LawOutcome, need, try_laws
 from assay.worlds.source import Source
 from assay.worlds.split import Split
 from assay.worlds.world import World
@@ -26,7 +26,7 @@ DRAWN_TWICE = 4
 FEW_WORLDS = 20_000
 
 
-def check_task(task: Task) -> list[Check]:
+def check_task(task: Task) -> list[LawOutcome]:
     """Try the laws that every task keeps; `require` turns a failure into an error."""
     trial = _Trial(task)
     return try_laws(

@@ -261,8 +261,16 @@ class Survey:
         named = {name for finding in diagnosis.findings for name in finding.concepts}
         wanted = [(bool(kinds & options), f"no {' or '.join(sorted(options))}") for options in planted.required]
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
-        wanted += [(planted.note in " ".join((diagnosis.text, *diagnosis.details)), f"{planted.note!r} is not said")] if planted.note else []
-        wanted += [(diagnosis.verdict in planted.first, f"not first: {' or '.join(sorted(planted.first))}")] if planted.first else []
+        wanted += (
+            [(planted.note in " ".join((diagnosis.text, *diagnosis.details)), f"{planted.note!r} is not said")]
+            if planted.note
+            else []
+        )
+        wanted += (
+            [(diagnosis.verdict in planted.first, f"not first: {' or '.join(sorted(planted.first))}")]
+            if planted.first
+            else []
+        )
         wrongly = sorted(kinds & planted.forbidden)
         self.tried += 1
         self.required += len(wanted)

@@ -102,7 +102,11 @@ def exact_inference(home: Habitat, rng: Random) -> Planted | None:
         probabilities = [p for p in spoken.concept_probabilities if p is not None]
         labels = np.stack([p.argmax(axis=1) for p in head(probabilities)], axis=1)
         evidence[split] = replace(spoken, predicted_labels=labels)
-    return Planted(evidence, (one_of("noisy", "shortcut", "underfit"),), frozenset({"leaking", "inconsistent", "wrong rule", "sound"}))
+    return Planted(
+        evidence,
+        (one_of("noisy", "shortcut", "underfit"),),
+        frozenset({"leaking", "inconsistent", "wrong rule", "sound"}),
+    )
 
 
 @specimen("other pictures")
@@ -211,4 +215,3 @@ def incomplete(home: Habitat, rng: Random) -> Planted | None:
         evidence[split] = replace(right, knowledge=bare, labels=labels)
     first = one_of("incomplete")
     return Planted(evidence, (first,), all_but("incomplete"), first=first)
-

@@ -312,7 +312,9 @@ def fails_on_ood(home: Habitat, rng: Random) -> Planted | None:
     evidence = everywhere(home, lambda worlds: worlds)
     order = rng.permutation(len(home.splits["ood"]))
     evidence["ood"] = answers(home, "ood", home.splits["ood"][order])
-    return Planted(evidence, (one_of("memorised", "noisy", "shifted"),), NOISE - {"memorised", "unidentified", "shifted"})
+    return Planted(
+        evidence, (one_of("memorised", "noisy", "shifted"),), NOISE - {"memorised", "unidentified", "shifted"}
+    )
 
 
 @specimen("black box")
@@ -362,7 +364,7 @@ def shuffled(home: Habitat, rng: Random) -> Planted:
 
 @specimen("soft leakage")
 def soft_leakage(home: Habitat, rng: Random) -> Planted | None:
-    """All right, and how sure it is of a concept depends on the label: no fault, since the labels are no better for it."""
+    """All right, and how sure it is of a concept depends on the label: no fault, as labels are no better for it."""
     column = _pick(varying_columns(home, home.used), rng)
     if column is None:
         return None

@@ -5,26 +5,40 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.kept import kept_by_annotations
-from assay.diagnosis.thresholds import Settings, threshold
+from assay.diagnosis.thresholds import Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.metrics.interval import at_least, wilson
 
-SURE = 0.99
 Whose = Literal["model", "annotations", "both", "undecided"]
 
 
 @dataclass(frozen=True)
-class Annotations(Settings):
+class WrongAnnotations(Section):
     """Whose error a disagreement of model and table is."""
 
     section: ClassVar[str] = "annotations"
-    partly: float = threshold(0.2, "share of the disagreement from which on annotations explain a part", "review: 0.00 against 0.90-1.18")
-    mostly: float = threshold(0.5, "share of the disagreement that annotations may explain where it cannot be told", "spike, 62 of 64")
-    rest: float = threshold(0.02, "share of examples that the model may misread beside wrong annotations", "spike: 27 of 32 real misreadings")
-    rows: float = threshold(0.01, "share of examples that surely contradict themselves where the model is right", "a rule and its labels never do")
-    implied: float = threshold(0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo")
+    partly: float = threshold(
+        0.2, "share of the disagreement from which on annotations explain a part", "review: 0.00 against 0.90-1.18"
+    )
+    mostly: float = threshold(
+        0.5, "share of the disagreement that annotations may explain where it cannot be told", "spike, 62 of 64"
+    )
+    rest: float = threshold(
+        0.02,
+        "share of examples that the model may misread beside wrong annotations",
+        "spike: 27 of 32 real misreadings",
+    )
+    rows: float = threshold(
+        0.01,
+        "share of examples that surely contradict themselves where the model is right",
+        "a rule and its labels never do",
+    )
+    sure: float = threshold(0.99, "confidence of the interval of the explained share", "review: 46 of 48", 0.5, 0.9999)
+    implied: float = threshold(
+        0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo"
+    )
 
 
 @dataclass(frozen=True)
@@ -39,16 +53,15 @@ class Disagreement:
     kept: float
     """The share of labels that independent errors of the annotations would keep."""
 
-    @property
-    def explained(self) -> tuple[float, float, float]:
-        """The share of the disagreement that wrong annotations explain: estimate, with a 99 % interval around it."""
-        low, high = wilson(self.contradict, self.differ, SURE)
+    def explained(self, sure: float) -> tuple[float, float, float]:
+        """The share of the disagreement that wrong annotations explain: the estimate between its ends."""
+        low, high = wilson(self.contradict, self.differ, sure)
         room = max(1e-6, 1 - self.kept)
         return low / room, self.contradict / max(1, self.differ) / room, high / room
 
-    def whose(self, settings: Annotations) -> Whose:
+    def whose(self, settings: WrongAnnotations) -> Whose:
         """Return whose error it is."""
-        low, _, high = self.explained
+        low, _, high = self.explained(settings.sure)
         if not self.contradict or high < settings.partly or wilson(self.implied, self.contradict)[1] < settings.implied:
             return "model"
         rest = self.differ * (1 - min(1.0, high)) / max(1, self.examples) <= settings.rest
@@ -72,7 +85,7 @@ def whose_error(case: Case, view: SplitView) -> Whose:
     """Return whose error the disagreement of model and table is; the model's where the rule cannot tell."""
     if not case.ruled or view.evidence.knowledge.stochastic:
         return "model"
-    return disagreement(case, view).whose(case.settings(Annotations))
+    return disagreement(case, view).whose(case.settings(WrongAnnotations))
 
 
 @register
@@ -89,14 +102,14 @@ class AnnotationsCheck(Check):
         "share of disagreeing examples whose annotated concepts contradict the annotated label, divided by the share "
         "that independent errors would contradict; Wilson interval"
     )
-    settings = Annotations
+    settings = WrongAnnotations
     needs_rule = True
     claims: ClassVar = {
         "concepts": Claim(
             "The annotated concepts contradict the annotated labels where the model disagrees with them.",
             "On {split}, predicted and annotated concepts differ in {differ} of {examples} examples; in "
-            "{contradict/differ} the annotated concepts contradict the annotated label by the rule, and in {implied} of "
-            "these {contradict} the predicted concepts imply it.",
+            "{contradict/differ} the annotated concepts contradict the annotated label by the rule, and in {implied} "
+            "of these {contradict} the predicted concepts imply it.",
             "Correct the annotations: `assay audit DATA` lists the rows that contradict the rule.",
         ),
         "labels": Claim(
@@ -117,21 +130,26 @@ class AnnotationsCheck(Check):
 
     def _concepts(self, case: Case, view: SplitView) -> Iterator[Found]:
         found = disagreement(case, view)
-        often = at_least(found.implied, max(1, found.examples), case.settings(Annotations).rows) <= view.level
+        often = at_least(found.implied, max(1, found.examples), case.settings(WrongAnnotations).rows) <= view.level
         if not view.wrong_used and not often:
             return
-        if found.whose(case.settings(Annotations)) not in ("annotations", "both"):
+        if found.whose(case.settings(WrongAnnotations)) not in ("annotations", "both"):
             return
-        numbers = {"split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied}
-        explained = {"contradict": found.contradict, "explained": min(1.0, found.explained[1])}
+        numbers: dict[str, Number] = {
+            "split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied,
+        }  # fmt: skip
+        explained: dict[str, Number] = {
+            "contradict": found.contradict,
+            "explained": min(1.0, found.explained(case.settings(WrongAnnotations).sure)[1]),
+        }
         rows = {view.name: view.by_table | view.in_rows(view.by_concepts, view.misread & view.contradicts)}
         yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
 
     def _labels(self, case: Case, view: SplitView) -> Iterator[Found]:
-        least, wrong, count = case.settings(Annotations).rows, int(view.wrong.sum()), int(view.by_table.sum())
+        least, wrong, count = case.settings(WrongAnnotations).rows, int(view.wrong.sum()), int(view.by_table.sum())
         total, each = view.wrong.size, view.level / len(view.labels)
         often = [at_least(int(own.sum()), len(view), least) <= each for own in view.by_table.T]
         if any(often) and 2 * count >= wrong:
             names = tuple(s.label for s, own in zip(view.labels, often, strict=True) if own)
-            numbers = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
-            yield Found("labels", view.name, numbers, labels=names, rows={view.name: view.by_table})
+            numbers: dict[str, Number] = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
+            yield Found("labels", view.name, numbers, labels=names, rows=case.wrong_where(lambda view: view.by_table))

@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
-from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
+from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first
@@ -18,7 +18,7 @@ MOST_TYPES = 3
 
 
 @dataclass(frozen=True)
-class Boundary(Settings):
+class NearBoundary(Section):
     """When labels are wrong near the boundary."""
 
     section: ClassVar[str] = "boundary"
@@ -55,8 +55,10 @@ class BoundaryCheck(Check):
     severity = 50
     measure = "near_accuracy"
     null = "labels are wrong near the boundary as often as far from it; pairs that differ in one concept are right"
-    statistic = "wrong labels near the boundary against far from it, hypergeometric; sensitivity and invariance of pairs"
-    settings = Boundary
+    statistic = (
+        "wrong labels near the boundary against far from it, hypergeometric; sensitivity and invariance of pairs"
+    )
+    settings = NearBoundary
     needs_rule = True
     why = "labels wrong near the boundary"
     rivals = (
@@ -69,8 +71,8 @@ class BoundaryCheck(Check):
     claims: ClassVar = {
         "near": Claim(
             "Labels are right far from the boundary of the rule and wrong near it.",
-            "On {split}, {label} is right in {near_right/near} examples {where} one change of a concept alters it, and in "
-            "{far_right/far} {where} no such change does{worst}.",
+            "On {split}, {label} is right in {near_right/near} examples {where} one change of a concept alters it, and "
+            "in {far_right/far} {where} no such change does{worst}.",
             "Train with more examples near the boundary: `assay make` draws a split `hard` of them.",
         ),
         "follows": Claim(
@@ -95,7 +97,7 @@ class BoundaryCheck(Check):
             yield from self._pairs(case)
 
     def _near(self, case: Case, view: SplitView) -> Iterator[Found]:
-        settings, fewest, kept = case.settings(Boundary), case.settings(Rivals).fewest, case.settings(Verdict).kept
+        settings, fewest, kept = case.settings(NearBoundary), case.settings(Rivals).fewest, case.settings(Verdict).kept
         found = []
         for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
             right = ~view.wrong[:, place]
@@ -103,10 +105,13 @@ class BoundaryCheck(Check):
             if not rises(~right[far], ~right[near], view.level, settings.drop, fewest):
                 continue
             hits, total = int(right[near].sum()), int(near.sum())
-            if wilson(int(right[far].sum()), int(far.sum()))[0] < kept or at_most(hits, total, settings.near) > view.level:
+            if (
+                wilson(int(right[far].sum()), int(far.sum()))[0] < kept
+                or at_most(hits, total, settings.near) > view.level
+            ):
                 continue
             worst = _worst_types(side.types, side.in_types, right, view.level)
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name, "label": label.name, "near_right": hits, "near": total,
                 "far_right": int(right[far].sum()), "far": int(far.sum()),
                 "where": "that keep no variant of the rule and where" if side.variants else "where",
@@ -126,7 +131,9 @@ class BoundaryCheck(Check):
             return
         for name, part in (("follows", effects.all.follows), ("stays", effects.all.stays)):
             if part.applies and part.high < least:
-                numbers = {"split": effects.split, name: part.value, "high": part.high, "pairs": effects.pairs}
+                numbers: dict[str, Number] = {
+                    "split": effects.split, name: part.value, "high": part.high, "pairs": effects.pairs,
+                }  # fmt: skip
                 yield Found(name, effects.split, numbers, details=(effects.text,))
 
 

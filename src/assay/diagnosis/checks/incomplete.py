@@ -8,8 +8,8 @@ import numpy as np
 
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
-from assay.diagnosis.thresholds import Concepts, Settings, threshold
+from assay.diagnosis.check import Check, Claim, Found, Number, register
+from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_words
 from assay.metrics.ceiling import Ceiling, ceilings
@@ -18,11 +18,13 @@ MOST_SHARED = 3
 
 
 @dataclass(frozen=True)
-class Incomplete(Settings):
+class Incomplete(Section):
     """When labels are at the ceiling of their concepts."""
 
     section: ClassVar[str] = "incomplete"
-    below: float = threshold(0.02, "how far below the held-out ceiling a label may stay", "spike: 13 of 13, 0 of 160 complete")
+    below: float = threshold(
+        0.02, "how far below the held-out ceiling a label may stay", "spike: 13 of 13, 0 of 160 complete"
+    )
 
 
 @register
@@ -35,7 +37,9 @@ class IncompleteCheck(Check):
     severity = 72
     measure = "label_accuracy"
     null = "examples that share all concepts have one label in at least 95 %"
-    statistic = "share of the most frequent label among examples that share all concepts; upper end of the 95 % interval"
+    statistic = (
+        "share of the most frequent label among examples that share all concepts; upper end of the 95 % interval"
+    )
     settings = Incomplete
     refines = ("underfit", "noisy", "opaque")
     why = "{label}: the concepts determine at most {top%}, the model has {own%}"
@@ -59,7 +63,7 @@ class IncompleteCheck(Check):
             label = view.labels[place]
             cells = np.zeros_like(view.wrong)
             cells[:, [place for place, _ in capped]] = view.wrong[:, [place for place, _ in capped]]
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name, "label": ceiling.label, "top": ceiling.share,
                 "held": ceiling.held_out / ceiling.examples, "right": label.right, "examples": label.examples,
                 "own": label.accuracy,
@@ -72,9 +76,7 @@ class IncompleteCheck(Check):
 def _capped(case: Case, view: SplitView) -> list[tuple[int, Ceiling]]:
     """Return the labels whose concepts do not determine them, and that are about as right as these allow."""
     names = tuple(label.label for label in view.labels)
-    found = case.remember(
-        f"ceilings {view.name}", lambda: ceilings(view.evidence.concepts, view.truth, names)
-    )
+    found = case.remember(f"ceilings {view.name}", lambda: ceilings(view.evidence.concepts, view.truth, names))
     settings, tolerated = case.settings(Incomplete), case.settings(Concepts).tolerated
     return [
         (place, ceiling)

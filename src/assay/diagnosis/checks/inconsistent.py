@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.thresholds import Concepts
 from assay.metrics.interval import at_least
 
@@ -38,7 +38,7 @@ class InconsistentCheck(Check):
             total = int(view.complete.sum())
             if not total or at_least(int(apart.sum()), total, case.settings(Concepts).tolerated) > view.level:
                 continue
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name, "follow": int((view.complete & view.follows).sum()), "examples": total,
                 "misread": int(view.misread.sum()), "misread_follow": int((view.misread & view.follows).sum()),
             }  # fmt: skip

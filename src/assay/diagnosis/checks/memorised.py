@@ -8,23 +8,29 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, overlap, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
-from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
-from assay.diagnosis.within import difference_within
+from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
+from assay.diagnosis.within import difference_within, in_common
 from assay.metrics.interval import wilson
 
-MORE_WORLDS = "Train on more different worlds; more pictures of the same ones do not help: `assay make` with more examples."
+MORE_WORLDS = (
+    "Train on more different worlds; more pictures of the same ones do not help: `assay make` with more examples."
+)
 
 
 @dataclass(frozen=True)
-class Memorised(Settings):
+class Memorised(Section):
     """When new worlds are wrong more often than those of training."""
 
     section: ClassVar[str] = "memorised"
     drop: float = threshold(0.1, "by how much more often labels are wrong on new worlds", "built zoo")
-    examples: int = threshold(20, "examples of new worlds, and of training worlds, that a comparison needs", "built zoo", 2, 10_000)
-    worlds: int = threshold(2, "new worlds, and training worlds, that a comparison needs", "small tasks have few", 1, 10_000)
+    examples: int = threshold(
+        20, "examples of new worlds, and of training worlds, that a comparison needs", "built zoo", 2, 10_000
+    )
+    worlds: int = threshold(
+        2, "new worlds, and training worlds, that a comparison needs", "small tasks have few", 1, 10_000
+    )
 
 
 def _by_pictures(case: Case, mine: Found, theirs: Found) -> bool:
@@ -65,7 +71,8 @@ class MemorisedCheck(Check):
         "worlds": Claim(
             "The model is right on worlds of the training set, and wrong on new ones.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
-            "{worlds} other worlds, whose used concepts no world of training has (a missed region would look the same).",
+            "{worlds} other worlds, whose used concepts no world of training has (a missed region would look the "
+            "same).",
             "Train on some of the new worlds: only this tells memorised worlds from a missed region.",
         ),
     }
@@ -95,11 +102,11 @@ class MemorisedCheck(Check):
         claim, cells, within_split = _cells_for(case, told)
         if cells is None:
             return None
-        difference = difference_within(told.wrong, new, cells, told.worlds)
+        difference = difference_within(told.wrong, new, cells, told.worlds, settings.drop)
         if difference.by < settings.drop or difference.chance > case.level:
             return None
-        every = difference_within(~told.right, new, cells, told.worlds)  # as it is said: all wrong labels count
-        numbers = {
+        every = difference_within(~told.right, new, cells, told.worlds, 1.0)  # as it is said: all wrong labels count
+        numbers: dict[str, Number] = {
             "seen": int(old.sum()), "seen_right": seen_right, "new": int(new.sum()),
             "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": every.by,
             "split_too": " and on one split" if within_split else "", "next": MORE_WORLDS,
@@ -112,7 +119,7 @@ def _reads_old_worlds(case: Case, drop: float) -> bool:
     old = [(view, ~new) for name, view in case.compared.items() if (new := case.new.get(name)) is not None]
     misread = sum(int((view.misread & rows).sum()) for view, rows in old)
     spoken = sum(int((view.complete & rows).sum()) for view, rows in old)
-    return 0 < spoken and misread <= drop * spoken
+    return spoken > 0 and misread <= drop * spoken
 
 
 def _cells_for(case: Case, told: Explanations) -> tuple[str, Array | None, bool]:
@@ -125,9 +132,9 @@ def _cells_for(case: Case, told: Explanations) -> tuple[str, Array | None, bool]
     regions = told.leaf * (int(told.nearby.max()) + 1) + told.nearby
     parts = int(told.split.max()) + 1
     for claim, cells in (("cells", told.cells), ("regions", regions)):
-        for chosen, within_split in ((cells * parts + told.split, parts > 1), (cells, False)):
-            found = difference_within(told.wrong, new, chosen, told.worlds)
-            if found.rows < fewest or (within_split and found.share < half):
+        for chosen, within_split in [(cells * parts + told.split, True)] * (parts > 1) + [(cells, False)]:
+            rows = in_common(new, chosen) & new
+            if rows.sum() < fewest or (within_split and rows.sum() < half * new.sum()):
                 continue
             if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
                 return claim, None, within_split

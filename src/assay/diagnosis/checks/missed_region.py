@@ -8,19 +8,21 @@ import numpy as np
 
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, overlap, register
-from assay.diagnosis.explanations import INSIDE, Explanations
-from assay.diagnosis.thresholds import Rivals, Settings, Verdict, threshold
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
+from assay.diagnosis.explanations import Explanations
+from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.wording import join_words
 from assay.metrics.interval import wilson
 
 
 @dataclass(frozen=True)
-class MissedRegion(Settings):
+class MissedRegion(Section):
     """When wrong labels are a region's."""
 
     section: ClassVar[str] = "missed region"
-    inside: float = threshold(INSIDE, "share of labels that are surely wrong in the region", "0 of 200 random error patterns")
+    inside: float = threshold(
+        1 / 3, "share of labels that are surely wrong in the region", "0 of 200 random error patterns"
+    )
     holds: float = threshold(0.5, "share of the wrong labels that the region holds", "by definition")
     examples: int = threshold(10, "examples in the region", "0 of 200 random error patterns", 2, 10_000)
 
@@ -36,15 +38,15 @@ class RegionOfErrors:
     spoken: bool
     """Whether concepts are predicted for most of its wrong labels."""
 
-    def found(self, claim: str) -> Found:
+    def as_found(self, claim: str) -> Found:
         """Return what was found, for a check."""
         told = self.case.explanations
         named, held = told.named, told.inside
-        counts = {
+        counts: dict[str, Number] = {
             "inside": int((~told.right[named]).sum()), "size": int(named.sum()), "right": int(told.right[~named].sum()),
             "outside": int((~named).sum()), "held": float(told.wrong[held].mean()),
         }  # fmt: skip
-        known = {} if self.trained is None else {"trained": self.trained}
+        known: dict[str, Number] = {} if self.trained is None else {"trained": self.trained}
         rows = told.cells_of(named & told.wrong)
         labels = tuple(
             label.label
@@ -73,7 +75,9 @@ def region_of(case: Case) -> RegionOfErrors | None:
     cells = told.cells_of(named & told.wrong)
     views = zip(told.names, told.views, strict=True)
     spoken = sum(int((cells[name] & view.causes["rule"]).sum()) for name, view in views)
-    return RegionOfErrors(case, where, _trained(case, told), 2 * spoken > sum(int(mask.sum()) for mask in cells.values()))
+    return RegionOfErrors(
+        case, where, _trained(case, told), 2 * spoken > sum(int(mask.sum()) for mask in cells.values())
+    )
 
 
 def _trained(case: Case, told: Explanations) -> int | None:
@@ -115,12 +119,13 @@ class MissedRegionCheck(Check):
             "Labels are wrong in a region of the concepts, and right elsewhere, though training shows that region.",
             "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows "
             "{trained} worlds there), while elsewhere {right/outside} are right.",
-            "Look at the training labels where {where}: `assay view DATA`; then train with more, or with corrected ones.",
+            "Look at the training labels where {where}: `assay view DATA`; then train with more, or with corrected "
+            "ones.",
         ),
         "untrained": Claim(
             "Labels are wrong in a region of the concepts that training does not show, and right elsewhere.",
-            "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows no "
-            "world there, so that memorised worlds would look the same), while elsewhere {right/outside} are right.",
+            "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows "
+            "no world there, so that memorised worlds would look the same), while elsewhere {right/outside} are right.",
             "Add training examples where {where}; only these tell a missed region from memorised worlds.",
         ),
         "unknown": Claim(
@@ -136,5 +141,4 @@ class MissedRegionCheck(Check):
         region = region_of(case)
         if region is None or region.spoken:
             return
-        yield region.found("unknown" if region.trained is None else "trained" if region.trained else "untrained")
-
+        yield region.as_found("unknown" if region.trained is None else "trained" if region.trained else "untrained")

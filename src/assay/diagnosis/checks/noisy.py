@@ -1,10 +1,12 @@
 """Concepts that the rule uses are misread too often."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import ClassVar
 
+from assay.arrays import Array
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.checks.shortcut import advice, named
 from assay.diagnosis.concepts import SYSTEMATIC, WRONG
@@ -72,11 +74,18 @@ class NoisyCheck(Check):
             if case.ruled and 2 * int(view.in_rows(explained, view.misread_of(names)).sum()) < int(explained.sum()):
                 yield from _together(case, view)
             sentences = describe_concepts(wrong, view.evidence)
-            numbers = {"split": view.name, "first": sentences[0], "count": len(wrong), "next": advice(case, names)}
-            cells = view.by_concepts | view.causes["both"] if case.ruled else view.wrong
-            rows = {view.name: view.in_rows(cells, view.misread_of(names)) | view.causes["unsure"]}
+            numbers: dict[str, Number] = {
+                "split": view.name, "first": sentences[0], "count": len(wrong), "next": advice(case, names),
+            }  # fmt: skip
+            rows = case.wrong_where(partial(_by_misreading, names))
             claim = "used" if case.ruled else "any"
             yield Found(claim, view.name, numbers | named(names), names, details=tuple(sentences[1:]), rows=rows)
+
+
+def _by_misreading(names: Sequence[str], view: SplitView) -> Array:
+    """Return which labels are wrong because these concepts are misread, or any is uncertain."""
+    cells = view.by_concepts | view.causes["both"] if view.evidence.knowledge.has_rule else view.wrong
+    return view.in_rows(cells, view.misread_of(names)) | view.causes["unsure"]
 
 
 def _together(case: Case, view: SplitView) -> Iterator[Found]:
@@ -84,13 +93,13 @@ def _together(case: Case, view: SplitView) -> Iterator[Found]:
     if not case.ruled or whose_error(case, view) != "model":
         return
     cells = view.causes["perception"]
+    wrong = int(cells.sum())
     if at_least(int(cells.any(axis=1).sum()), max(1, len(view)), case.settings(Concepts).tolerated) > view.level:
         return
     misread = [(int((view.misread_of([state.concept])).sum()), state.concept) for state in view.concepts if state.used]
     names = tuple(name for count, name in sorted(misread, reverse=True) if count)
-    numbers = {
-        "split": view.name, "misread": int(view.misread.sum()), "examples": int(view.complete.sum()),
-        "wrong": int(cells.sum()),
+    numbers: dict[str, Number] = {
+        "split": view.name, "misread": int(view.misread.sum()), "examples": int(view.complete.sum()), "wrong": wrong,
         "count": len(names), "next": advice(case, names), **named(names),
     }  # fmt: skip
-    yield Found("together", view.name, numbers, names, rows={view.name: cells})
+    yield Found("together", view.name, numbers, names, rows=case.wrong_where(lambda view: view.causes["perception"]))

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
 
@@ -43,10 +43,14 @@ class OpaqueCheck(Check):
             if not silent:
                 continue
             whole = [c.concept for c in silent if not c.answered]
-            parts = [f"{c.concept} in {c.examples - c.answered:,} of {c.examples:,} examples" for c in silent if c.answered]
+            parts = [
+                f"{c.concept} in {c.examples - c.answered:,} of {c.examples:,} examples" for c in silent if c.answered
+            ]
             used, names = len(view.columns), join_first([*whole, *parts])
-            counts = {"right": int(view.right.sum()), "examples": len(view)}
-            numbers = {"split": view.name, "used": used, "silent": len(silent), "concepts": names, **counts}
+            counts: dict[str, Number] = {"right": int(view.right.sum()), "examples": len(view)}
+            numbers: dict[str, Number] = {
+                "split": view.name, "used": used, "silent": len(silent), "concepts": names, **counts,
+            }  # fmt: skip
             details = tuple(missed_values(view))
             claim = "all" if len(whole) == used else "some"
             yield Found(claim, view.name, numbers, tuple(c.concept for c in silent), details=details)

@@ -8,18 +8,20 @@ import numpy as np
 
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, overlap, register
-from assay.diagnosis.thresholds import Rivals, Settings, threshold
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
+from assay.diagnosis.thresholds import Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import Difference, difference_within, rises
 
 
 @dataclass(frozen=True)
-class Shifted(Settings):
+class Shifted(Section):
     """When labels fall from one split to another."""
 
     section: ClassVar[str] = "shifted"
-    fall: float = threshold(0.05, "by how much more often labels are wrong at equal worlds", "spike: 40 of 40 at 12 points, 2 of 200 false")
+    fall: float = threshold(
+        0.05, "by how much more often labels are wrong at equal worlds", "spike: 40 of 40 at 12 points, 2 of 200 false"
+    )
     drop: float = threshold(0.1, "by how much more often they are wrong where worlds cannot be compared", "built zoo")
     shared: float = threshold(0.5, "share of the other split whose worlds the first shows too", "by definition")
 
@@ -91,7 +93,7 @@ class ShiftedCheck(Check):
             if claim == "worlds" and not whole:
                 continue
             cells = distinct_rows(codes[:, columns]).which
-            found = difference_within(wrong, side, cells, np.arange(len(wrong)))
+            found = difference_within(wrong, side, cells, np.arange(len(wrong)), settings.fall)
             shared = max(shared, found.share) if claim == "worlds" else shared
             if found.rows < 2 * fewest or found.share < settings.shared:
                 continue
@@ -107,7 +109,7 @@ class ShiftedCheck(Check):
     def _told(
         self, claim: str, first: SplitView, other: SplitView, wrong: np.ndarray, found: Difference, shared: float
     ) -> Found:
-        numbers = {
+        numbers: dict[str, Number] = {
             "split": other.name, "first": first.name, "wrong": int(wrong.sum()), "examples": len(wrong), "by": found.by,
             "shared": shared,
         }  # fmt: skip

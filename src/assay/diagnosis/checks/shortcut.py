@@ -1,27 +1,29 @@
 """A reasoning shortcut: concepts are misread, and the rule still gives the right labels."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
-from assay.diagnosis.checks.annotations import disagreement, whose_error
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
+from assay.diagnosis.checks.annotations import WrongAnnotations, disagreement, whose_error
 from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
 from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
-from assay.diagnosis.thresholds import Concepts, Rivals, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_concepts, percent
 from assay.metrics.interval import at_least, wilson
 
 
 @dataclass(frozen=True)
-class Shortcut(Settings):
+class Shortcut(Section):
     """When misreadings that keep labels are a shortcut."""
 
     section: ClassVar[str] = "shortcut"
     kept: float = threshold(0.75, "share of labels that the rule surely keeps under the misreadings", "built zoo")
-    excess: float = threshold(0.1, "share of labels kept beyond random errors of the same rate", "review 1.9: stripe, 0.89 of 0.87")
+    excess: float = threshold(
+        0.1, "share of labels kept beyond random errors of the same rate", "review 1.9: stripe, 0.89 of 0.87"
+    )
 
 
 def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
@@ -38,7 +40,9 @@ class ShortcutCheck(Check):
     severity = 90
     measure = "concept_f1"
     null = "concepts err at random, as often as they do"
-    statistic = "share of misread examples whose labels the rule keeps, against random errors of the same rate; binomial"
+    statistic = (
+        "share of misread examples whose labels the rule keeps, against random errors of the same rate; binomial"
+    )
     settings = Shortcut
     needs_rule = True
     rivals = (Rival("annotations", _by_annotations, "wrong annotations explain the disagreement of model and table"),)
@@ -56,7 +60,8 @@ class ShortcutCheck(Check):
             "A reasoning shortcut: concepts that the rule uses are systematically misread, and training labels cannot "
             "reveal it.",
             "On {split}, {concepts} {are} systematically misread in {misread/examples} examples; with this concept "
-            "mapping {agreement%} of the training worlds keep their labels, and {kept/misread} of the misread examples.",
+            "mapping {agreement%} of the training worlds keep their labels, and {kept/misread} of the misread "
+            "examples.",
             "{next}",
         ),
         "mixed": Claim(
@@ -90,8 +95,8 @@ class ShortcutCheck(Check):
         if not always and not _keeps(case, view, kept, count, random):
             return None
         claim = "kept" if _keeps(case, view, kept, count, random) else "training"
-        known = {} if agreed is None else {"agreement": agreed.share}
-        return self._found(case, view, claim, wrong, misread, known | {"kept": kept, "random": random})
+        known: dict[str, Number] = {} if agreed is None else {"agreement": agreed.share}
+        return self._found(case, view, claim, wrong, known | {"kept": kept, "random": random})
 
     def _mixed(self, case: Case, view: SplitView) -> Found | None:
         """Return errors of concepts that together keep the labels, though no concept by itself is mostly misread."""
@@ -105,29 +110,32 @@ class ShortcutCheck(Check):
         if contradicted:
             if whose_error(case, view) in ("annotations", "undecided"):
                 return None
-            explained = min(kept, round(disagreement(case, view).explained[1] * count))
+            explained = min(
+                kept, round(disagreement(case, view).explained(case.settings(WrongAnnotations).sure)[1] * count)
+            )
             rest, rest_kept = count - explained, kept - explained  # what wrong annotations explain is no misreading
             if rest < case.settings(Rivals).fewest or not _keeps(case, view, rest_kept, rest, expected):
                 return None
         elif not _keeps(case, view, kept, count, expected):
             return None
-        return self._found(case, view, "mixed", noisy, misread, {"kept": kept, "random": expected})
+        return self._found(case, view, "mixed", noisy, {"kept": kept, "random": expected})
 
     def _found(
-        self, case: Case, view: SplitView, claim: str, states: Sequence[ConceptState], misread: object, numbers: dict
+        self, case: Case, view: SplitView, claim: str, states: Sequence[ConceptState], numbers: Mapping[str, Number]
     ) -> Found:
         names = tuple(state.concept for state in states)
         rows = view.misread_of(names)
-        told = {
-            "split": view.name, "misread": int((rows & view.complete).sum() if claim != "mixed" else view.misread.sum()),
+        misread = view.misread if claim == "mixed" else rows & view.complete
+        told: dict[str, Number] = {
+            "split": view.name, "misread": int(misread.sum()),
             "examples": int(view.complete.sum()), "next": advice(case, names), **named(names),
         }  # fmt: skip
-        accounted = view.in_rows(view.by_concepts | view.causes["both"], rows)
+        accounted = case.wrong_where(lambda v: v.in_rows(v.by_concepts | v.causes["both"], v.misread_of(names)))
         details = tuple(describe_concepts(states, view.evidence))
         if "agreement" in numbers and claim == "kept":
             share = percent(float(numbers["agreement"]))
             details = (*details, f"With this concept mapping {share} of the training worlds keep their labels.")
-        return Found(claim, view.name, told | numbers, names, details=details, rows={view.name: accounted})
+        return Found(claim, view.name, {**told, **numbers}, names, details=details, rows=accounted)
 
 
 def _keeps(case: Case, view: SplitView, kept: int, count: int, random: float) -> bool:

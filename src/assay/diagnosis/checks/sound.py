@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.too_few import undecided
 
 
@@ -14,7 +14,7 @@ def _right(case: Case) -> Found | None:
         return None
     view = case.first
     used = [state for state in view.concepts if state.used]
-    numbers = {
+    numbers: dict[str, Number] = {
         "split": view.name, "examples": len(view), "used": len(used),
         "least": int(100 * min((state.interval[0] for state in used), default=1.0)) / 100,
         "labels": int(100 * min(label.interval[0] for label in view.labels)) / 100,

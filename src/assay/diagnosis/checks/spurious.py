@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
+from assay.diagnosis.thresholds import Spurious
 
 
 @register
@@ -18,19 +19,30 @@ class SpuriousCheck(Check):
     measure = "label_accuracy"
     null = "labels are right as often where a nuisance does not go with the label as where it does"
     statistic = "right labels with the nuisance as in training and otherwise, hypergeometric"
-    refines = ("opaque", "underfit", "shifted", "noisy", "shortcut", "memorised", "wrong rule", "boundary", "inconsistent")
+    settings = Spurious
+    refines = (
+        "opaque",
+        "underfit",
+        "shifted",
+        "noisy",
+        "shortcut",
+        "memorised",
+        "wrong rule",
+        "boundary",
+        "inconsistent",
+    )
     why = "{what} {nuisances}: right in {usual%} as in training, in {unusual%} otherwise"
     claims: ClassVar = {
         "labels": Claim(
             "A spurious shortcut: labels follow a nuisance that goes with them in training, not the concepts.",
-            "On {split}, {what} {nuisance}: right in {usual_right/usual_of} examples where it goes with the label as in "
-            "training, and in {unusual_right/unusual_of} where not.",
+            "On {split}, {what} {nuisance}: right in {usual_right/usual_of} examples where it goes with the label as "
+            "in training, and in {unusual_right/unusual_of} where not.",
             "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
         ),
         "concepts": Claim(
             "A spurious shortcut: a concept follows a nuisance that goes with the label in training.",
-            "On {split}, {what} {nuisance}: right in {usual_right/usual_of} examples where it goes with the label as in "
-            "training, and in {unusual_right/unusual_of} where not.",
+            "On {split}, {what} {nuisance}: right in {usual_right/usual_of} examples where it goes with the label as "
+            "in training, and in {unusual_right/unusual_of} where not.",
             "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
         ),
     }
@@ -44,7 +56,7 @@ class SpuriousCheck(Check):
         by_labels = first.labels.falls
         rights = first.labels if by_labels else next(iter(first.concepts.values()))
         usual, unusual = rights.shares
-        numbers = {
+        numbers: dict[str, Number] = {
             "nuisances": ", ".join(row.name for row in relied), "pairs": first.pairs, "moved": first.moved,
             "usual": usual, "unusual": unusual, "split": first.split,
             "usual_right": rights.usual, "usual_of": rights.usual_of, "unusual_right": rights.unusual,

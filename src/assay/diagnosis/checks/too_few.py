@@ -6,11 +6,12 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.concepts import surely_right
 from assay.diagnosis.labels import LabelState
 from assay.diagnosis.thresholds import Concepts, Labels
+from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first, share_of
 from assay.metrics.interval import at_least
 
@@ -21,7 +22,9 @@ STEPS = 1.05 ** np.arange(0, 140)
 def undecided(case: Case) -> bool:
     """Return whether labels, concepts of the rule, or how labels follow, are not decided on the first split."""
     view = case.first
-    return bool(undecided_labels(case)) or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+    return (
+        bool(undecided_labels(case)) or bool(view.in_state(["too few"])) or not follows_surely(case) or contested(case)
+    )
 
 
 def undecided_labels(case: Case) -> list[LabelState]:
@@ -40,7 +43,9 @@ def follows_surely(case: Case) -> bool:
     """Return whether labels surely follow from the predicted concepts, where there is a rule."""
     view = case.first
     total, follow = int(view.complete.sum()), int((view.complete & view.follows).sum())
-    return not case.ruled or not total or surely_right(follow, total, case.settings(Labels).right)
+    if not total:  # without a concept that is silent, the truth of some is nowhere known beside that of the others
+        return not case.ruled or bool(view.in_state(["absent"]))
+    return not case.ruled or surely_right(follow, total, case.settings(Labels))
 
 
 def contested(case: Case) -> bool:
@@ -67,6 +72,13 @@ class TooFewCheck(Check):
             "On {split}, {examples} examples do not decide whether these are right: {named}.",
             "{next}",
         ),
+        "never whole": Claim(
+            "No example has the truth of all concepts that the rule uses, so that it cannot be told whether labels "
+            "follow from them.",
+            "On {split}, {examples} examples have gaps in the truth of the {used} concepts that the rule uses, or are "
+            "not predicted in all of them.",
+            "Annotate every concept that the rule uses in some examples.",
+        ),
         "contested": Claim(
             "There are too few examples to tell whether the model errs or the annotations.",
             "On {split}, predicted and annotated concepts differ in {differ} examples; in {contradict} of these the "
@@ -80,20 +92,24 @@ class TooFewCheck(Check):
         view = case.first
         if contested(case):
             differ = int(view.misread.sum())
-            numbers = {
+            numbers: dict[str, Number] = {
                 "split": view.name, "differ": differ, "contradict": int((view.misread & view.contradicts).sum()),
                 "named": f"{differ:,} disagreements of model and annotations",
             }  # fmt: skip
             yield Found("contested", view.name, numbers, tuple(c.concept for c in view.wrong_used))
-            return
-        if not undecided(case):
-            return
+        elif undecided(case):
+            yield self._undecided(case, view)
+
+    def _undecided(self, case: Case, view: SplitView) -> Found:
         labels = undecided_labels(case)
         concepts = view.in_state(["too few"])
         parts = [(f"label {x.label}", x.right, x.examples) for x in labels]
         parts += [(x.concept, x.right, x.answered) for x in concepts]
-        if not follows_surely(case):
-            total = int(view.complete.sum())
+        total = int(view.complete.sum())
+        if not total and not parts:
+            numbers: dict[str, Number] = {"split": view.name, "examples": len(view), "used": len(view.columns)}
+            return Found("never whole", view.name, numbers | {"named": "no example has all used concepts"})
+        if total and not follows_surely(case):
             parts.append(("labels that follow from the concepts", int((view.complete & view.follows).sum()), total))
         more = [found for _, right, total in parts if (found := more_needed(case, right, total)) is not None]
         advice = f"Predict about {max(more):,} more examples: at these rates they would decide." if more else ""
@@ -103,16 +119,17 @@ class TooFewCheck(Check):
             "next": advice or "Predict more examples; at these rates many more are needed.",
         }  # fmt: skip
         concerned = tuple(x.concept for x in concepts), tuple(x.label for x in labels)
-        yield Found("undecided", view.name, numbers, *concerned)
+        return Found("undecided", view.name, numbers, *concerned)
 
 
 def more_needed(case: Case, right: int, total: int) -> int | None:
     """Return how many more examples at this rate would show it right, or wrong; None if very many."""
     share = right / max(1, total)
     settings = case.settings(Concepts)
-    for count in np.unique(np.round(max(total, 10) * STEPS).astype(int)).tolist():
+    counts: list[int] = np.unique(np.round(max(total, 10) * STEPS).astype(int)).tolist()
+    for count in counts:
         hits = round(share * count)
         wrong = at_least(count - hits, count, settings.tolerated) <= case.level / 10
-        if count > total and (surely_right(hits, count, settings.right) or wrong):
+        if count > total and (surely_right(hits, count, settings) or wrong):
             return count - total
     return None

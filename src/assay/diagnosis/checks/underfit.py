@@ -1,13 +1,16 @@
 """Labels are wrong, and nothing that was tested says why."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
 
+from assay.arrays import Array
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, Rival, register
+from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Concepts
+from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first, percent, share_of
 from assay.metrics.interval import at_least
 
@@ -53,9 +56,15 @@ class UnderfitCheck(Check):
         Rival("noisy", _noise_explains, "misread concepts account for them"),
         Rival("missed region", _accounts, "they lie in a region"),
         Rival("memorised", _accounts, "they lie on new worlds"),
-        Rival("opaque", lambda case, mine, theirs: mine.claim == "unexplained", "without concepts it cannot be told why"),
+        Rival(
+            "opaque", lambda case, mine, theirs: mine.claim == "unexplained", "without concepts it cannot be told why"
+        ),
         *(
-            Rival(kind, lambda case, mine, theirs: mine.claim == "unexplained" and _accounts(case, mine, theirs), "it accounts for them")
+            Rival(
+                kind,
+                lambda case, mine, theirs: mine.claim == "unexplained" and _accounts(case, mine, theirs),
+                "it accounts for them",
+            )
             for kind in ("shortcut", "wrong rule", "inconsistent", "boundary", "shifted", "spurious")
         ),
     )
@@ -72,14 +81,14 @@ class UnderfitCheck(Check):
             "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
         ),
         "mixed": Claim(
-            "Labels are wrong too often, and no finding by itself accounts for half of them.",
+            "Labels are wrong too often, and nothing that was found accounts for half of them.",
             "On {split}, {causes}",
             "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
         ),
         "unexplained": Claim(
             "Labels are wrong too often, and nothing that was tested says why.",
-            "On {split}, {named}; {wrong} wrong labels are explained neither by annotations nor by concepts, nor by a "
-            "region of the concepts, new worlds, another split or the boundary.",
+            "On {split}, {named}; {wrong} wrong labels are explained neither by annotations nor by concepts, nor by "
+            "new worlds, another split, the boundary or a region of the concepts where labels are often wrong.",
             "Train longer or with more examples, and look at the wrong ones: `assay report RUN`.",
         ),
     }
@@ -105,19 +114,26 @@ class UnderfitCheck(Check):
             if not places or (claim != "labels" and lost):
                 continue
             states = [view.labels[place] for place in places]
-            cells = np.zeros_like(view.wrong)
-            counted = {"labels": view.wrong, "uncertain": view.causes["unsure"]}.get(claim, view.open | view.causes["both"])
-            cells[:, places] = counted[:, places]
-            numbers = {
+            own = np.isin(np.arange(len(view.labels)), places)
+            cells = case.wrong_where(partial(_counted, claim, own))
+            numbers: dict[str, Number] = {
                 "split": view.name,
                 "named": join_first([f"{s.label} is right in {share_of(s.right, s.examples)}" for s in states]),
-                "majority": join_first([percent(s.majority / s.examples) for s in states]), "wrong": int(cells.sum()),
+                "majority": join_first([percent(s.majority / s.examples) for s in states]),
+                "wrong": int(cells[view.name].sum()),
             }  # fmt: skip
-            yield Found(claim, view.name, numbers, labels=tuple(s.label for s in states), rows={view.name: cells})
+            yield Found(claim, view.name, numbers, labels=tuple(s.label for s in states), rows=cells)
+
+
+def _counted(claim: str, chosen: Array, view: SplitView) -> Array:
+    """Return the wrong labels that a claim about chosen labels speaks of."""
+    if claim == "labels":
+        return view.wrong & chosen & [state.standing == "wrong" for state in view.labels]
+    return chosen & (view.causes["unsure"] if claim == "uncertain" else view.open | view.causes["both"])
 
 
 def mixed(case: Case) -> Found:
-    """Return that no finding accounts for half of the wrong labels, with the causes of the worst split."""
+    """Return that nothing that was found accounts for half of the wrong labels, with the causes of the worst split."""
     view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
-    numbers = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
+    numbers: dict[str, Number] = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
     return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.shortcut import named
 from assay.diagnosis.concepts import WRONG
 from assay.diagnosis.wording import describe_concepts
@@ -39,6 +39,8 @@ class UnidentifiedCheck(Check):
             if not wrong or any(state.used and state.state != "right" for state in view.concepts):
                 continue
             names = tuple(state.concept for state in wrong)
-            numbers = {"split": view.name, "count": len(wrong), "them": "it" if len(wrong) == 1 else "them"}
+            numbers: dict[str, Number] = {
+                "split": view.name, "count": len(wrong), "them": "it" if len(wrong) == 1 else "them",
+            }  # fmt: skip
             details = tuple(describe_concepts(wrong, view.evidence))
             yield Found("unused", view.name, numbers | named(names), names, details=details)

@@ -7,16 +7,16 @@ from typing import ClassVar
 import numpy as np
 
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Claim, Found, register
+from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.missed_region import region_of
-from assay.diagnosis.thresholds import Concepts, Rivals, Settings, threshold
+from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
 from assay.metrics.interval import at_least
 
 
 @dataclass(frozen=True)
-class WrongRule(Settings):
+class WrongRule(Section):
     """When wrong labels are the rule's."""
 
     section: ClassVar[str] = "wrong rule"
@@ -70,7 +70,7 @@ class WrongRuleCheck(Check):
                 yield found
         region = region_of(case)
         if region is not None and region.spoken and not before:
-            yield region.found("region")
+            yield region.as_found("region")
 
     def _labels(self, case: Case, view: SplitView) -> Found | None:
         rows = view.concepts_right & ~view.contradicts & ~view.unsure.any(axis=1)
@@ -95,11 +95,16 @@ class WrongRuleCheck(Check):
         else:
             texts = [text for _, missed in values for text in missed]
         places = [place for place, _ in [*often, *values]]
-        accounted = np.zeros_like(blamed)
-        accounted[:, places] = blamed[:, places]
-        numbers = {"split": view.name, "examples": total, "wrong": int(blamed.any(axis=1).sum()), "named": join_first(texts)}
+        concerned = np.isin(np.arange(len(view.labels)), places)
+        accounted = case.wrong_where(lambda view: view.causes["rule"] & concerned)
+        numbers: dict[str, Number] = {
+            "split": view.name,
+            "examples": total,
+            "wrong": int(blamed.any(axis=1).sum()),
+            "named": join_first(texts),
+        }
         labels = tuple(view.labels[place].label for place in places)
-        return Found("labels" if often else "value", view.name, numbers, labels=labels, rows={view.name: accounted})
+        return Found("labels" if often else "value", view.name, numbers, labels=labels, rows=accounted)
 
 
 def _missed(view: SplitView, place: int, blamed: np.ndarray, rows: np.ndarray, level: float, share: float) -> list[str]:
@@ -112,4 +117,3 @@ def _missed(view: SplitView, place: int, blamed: np.ndarray, rows: np.ndarray, l
         if at_least(count, total, share) <= level / len(values):
             texts.append(f"{label.name} is wrong in {count:,} of the {total:,} where it is {label.values[value]}")
     return texts
-
