@@ -10,7 +10,7 @@ from assay.arrays import Array
 from benchmarks.claims.on_concepts import surely_right
 from benchmarks.claims.patterns import Share, listed, says
 from benchmarks.claims.rows import Rows, wilson
-from benchmarks.claims.told import Place, count_is, holds, share_is
+from benchmarks.claims.told import Place, count_is, holds, percent_of, share_is
 
 CAUSES = {
     "because of their annotation": "table",

@@ -50,7 +50,7 @@ def things_f1(evidence: Evidence) -> Array:
 
 
 def sane_things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example, 0 where it breaks a constraint (VALUED's sF1); NaN where either is not known."""
+    """Return the set F1 of each example, 0 where it breaks a constraint (VALUED's sF1); NaN if not known."""
     broken, f1 = evidence.broken, things_f1(evidence)
     return np.where(np.isnan(broken) | np.isnan(f1), np.nan, np.where(broken > 0, 0.0, f1))
 
