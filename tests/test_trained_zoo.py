@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from benchmarks.trained.kept import UNIT, kept_cases, packed, read_case
 from benchmarks.trained.measures import facts_of
 from benchmarks.trained.words import WORDS, expectation

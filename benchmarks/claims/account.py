@@ -82,7 +82,7 @@ def rows_of(told: Told, finding: Finding, rows: Rows) -> Array:
         usual = [np.bincount(own[own >= 0]).max(initial=0) / max(1, len(own)) for own in rows.labels.T]
         return everywhere & (rows.wrong.mean(axis=0) >= np.minimum(1 - LEARNED, 1 - np.array(usual)) - 1e-9)
     if finding.kind == "wrong rule":
-        return causes["rule"] | (causes["unsure"] & rows.read[:, None])
+        return (causes["rule"] | causes["unsure"]) & rows.read[:, None]
     if finding.kind == "inconsistent":
         return (causes["rule"] | causes["both"]) & (rows.misread & ~rows.follows(True))[:, None]
     if finding.kind == "annotations":

@@ -79,14 +79,11 @@ def without_rule(at: Place, words: str = "") -> Iterator[str]:
 
 
 @says(
-    "On {split:name}, {p:n} % of the true concepts[{used}] are not known and not judged; what needs all of them "
+    "On {split:name}, {p:n} % of the true concepts that the rule uses are not known and not judged; what needs all of them "
     "is judged on the {whole:n} of {n:n} examples that have them all."
 )
-def gaps(at: Place, split: str, p: int, whole: int, n: int, used: str | None) -> Iterator[str]:
+def gaps(at: Place, split: str, p: int, whole: int, n: int) -> Iterator[str]:
     rows = at.told.splits[split]
-    yield from holds(
-        "the rule is named where there is one", used == (" that the rule uses" if at.told.knowledge.has_rule else None)
-    )
     chosen = rows.true[:, list(rows.used)]
     share = 100 * float((chosen < 0).mean())
     yield from holds(f"{p} % not known, counted {share:.1f} %", abs(share - p) <= 0.51)

@@ -14,7 +14,7 @@ from assay.metrics.interval import wilson
 from assay.seeds import rng_for
 from tests.diagnosis.models import evidence
 
-LEVEL, ODD, MISSED, MOSTLY, RIGHT = 0.01, 0.025, 0.88, 0.75, 0.9
+LEVEL, ODD, MISSED, MOSTLY, RIGHT = 0.01, 0.02, 0.88, 0.75, 0.9
 VALUE = 0.05
 """The chance that some value is called missed though it is not."""
 

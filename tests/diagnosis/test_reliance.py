@@ -169,11 +169,3 @@ def test_a_part_is_said_only_where_labels_move_in_a_part_of_the_pairs(moved: int
     row = Reliance("patch", "nuisance", "reversed", 100, moved, 0, Rights(90, 100, 30, 100, True))
     assert ("It is a part of the examples" in row.text) == part and row.share == moved / 100
     assert row.to_dict()["labels"] == {"usual": 90, "usual_of": 100, "unusual": 30, "unusual_of": 100, "falls": True}
-
-
-@pytest.mark.parametrize(("unusual", "falls"), [(100, False), (92, False), (60, True), (0, True)])
-def test_a_nuisance_is_followed_where_answers_are_clearly_worse_without_it(unusual: int, falls: bool) -> None:
-    rows = np.arange(100)
-    found = Rights.of(rows < 100, rows < unusual, 0.01)
-    assert (found.usual, found.unusual, found.falls) == (100, unusual, falls)
-    assert not Rights.of(rows[:19] < 19, rows < unusual, 0.01).falls  # nineteen examples are too few

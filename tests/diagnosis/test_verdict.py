@@ -296,7 +296,9 @@ def test_a_diagnosis_as_plain_data() -> None:
     found = model.diagnosed(5, shortcut__kept=0.7)
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert set(plain) == KEYS and plain["diagnosis"] == 2 and plain["verdict"] == "shortcut"
-    assert plain["thresholds"]["shortcut"]["kept"] == 0.7 and plain["certainty"]["resamples"] == 5
+    assert (
+        plain["thresholds"] == {"verdict.resamples": 5, "shortcut.kept": 0.7} and plain["certainty"]["resamples"] == 5
+    )
     first = plain["findings"][0]
     assert set(first) == {
         "kind", "claim", "split", "text", "meaning", "next", "concepts", "labels", "details", "unsettled", "numbers",

@@ -96,7 +96,7 @@ class WrongRuleCheck(Check):
             texts = [text for _, missed in values for text in missed]
         places = [place for place, _ in [*often, *values]]
         concerned = np.isin(np.arange(len(view.labels)), places)
-        accounted = case.wrong_where(lambda view: view.causes["rule"] & concerned)
+        accounted = case.wrong_where(lambda view: view.in_rows(view.causes["rule"] & concerned, view.concepts_right))
         numbers: dict[str, Number] = {
             "split": view.name,
             "examples": total,
