@@ -14,7 +14,7 @@ from benchmarks.claims.told import Place, Told
 NO_CAUSE = frozenset({"opaque", "unidentified", "too few", "sound", "no rule", "leaking"})
 """Words that name no cause of wrong labels."""
 NO_CLAIM = frozenset({("annotations", "concepts"), ("underfit", "mixed"), ("underfit", "unexplained")})
-EVERYWHERE = frozenset({"missed region", "memorised", "wrong rule", "noisy", "shortcut", "underfit"})
+EVERYWHERE = frozenset({"annotations", "missed region", "memorised", "wrong rule", "noisy", "shortcut", "underfit"})
 """Words of a fault that is the same on every split, whichever shows it."""
 TOLERATED, SURE, LEARNED = 0.05, 3.0, 0.75
 """The share of wrong labels that is tolerated, by how many standard errors it must be exceeded, and from which accuracy
@@ -62,7 +62,8 @@ def cells_of(told: Told, finding: Finding, name: str, rows: Rows) -> Array:
     cells = np.zeros_like(rows.wrong)
     if name not in on_splits(told, finding) and finding.kind not in EVERYWHERE:
         return cells
-    named = [place for label in finding.labels if (place := told.label(label)) is not None] or range(cells.shape[1])
+    labels = () if finding.kind == "annotations" else finding.labels
+    named = [place for label in labels if (place := told.label(label)) is not None] or range(cells.shape[1])
     cells[:, list(named)] = rows_of(told, finding, rows)[:, list(named)]
     return cells
 

@@ -32,6 +32,8 @@ NATS = 25.0
 """The likelihood that one grouping of the examples gains, on the examples that it is seen in, if it is an explanation."""
 SELDOM = 0.7
 """The accuracy of a concept that is misread seldom."""
+OFTEN = 1 / 3
+"""The share of wrong labels from which on they are often wrong."""
 CLEAR = 0.03
 """The least share, at the lower end of its interval, of what is said to be wrong too often."""
 
@@ -464,6 +466,8 @@ def nothing_else(told: Told, rows: Rows, wrong: Array) -> Iterator[str]:
             sides[f"{space.names[column]} is {space.concepts[column].values[value]}"] = rows.true[:, column] == value
     for name, side in sides.items():
         if side is not None and min(side.sum(), (~side).sum()) >= 20:
+            if "is" in name and wrong[side].mean() < OFTEN:
+                continue
             gain = likelihood(wrong[side]) + likelihood(wrong[~side]) - likelihood(wrong)
             counts = f"{wrong[side].sum()} of {side.sum()}, elsewhere {wrong[~side].sum()} of {(~side).sum()}"
             yield from holds(f"nothing else explains it, yet {name} does ({counts}; {gain:.0f} nats)", gain < NATS)
@@ -473,6 +477,14 @@ def likelihood(wrong: Array) -> float:
     """Return the log-likelihood of errors by their own rate."""
     hits, misses = int(wrong.sum()), int((~wrong).sum())
     return sum(n * float(np.log(n / len(wrong))) for n in (hits, misses) if n)
+
+
+@means(
+    "No example has the truth of all concepts that the rule uses, so that it cannot be told whether labels follow from "
+    "them."
+)
+def never_whole(at: Place) -> Iterator[str]:
+    yield from holds("no example is whole", not at.rows.complete.any())
 
 
 @means(

@@ -144,8 +144,8 @@ def one_value(at: Place, name: str, value: str, p: str, n: int) -> Iterator[str]
 
 
 @says(
-    "It reads {name:name} {pairs}; {right} is mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
-    "It reads {name:name} {pairs}; {right} are mostly read right[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}; {right} is read right most often[; it never says {never}] ({p:percent} of {n:n} answers).",
+    "It reads {name:name} {pairs}; {right} are read right most often[; it never says {never}] ({p:percent} of {n:n} answers).",
     "It reads {name:name} {pairs}[; it never says {never}] ({p:percent} of {n:n} answers).",
 )
 def own_map(at: Place, name: str, pairs: str, never: str | None, p: str, n: int, right: str = "") -> Iterator[str]:
@@ -166,7 +166,7 @@ def own_map(at: Place, name: str, pairs: str, never: str | None, p: str, n: int,
     for value in listed(right):
         if not re.fullmatch(r"\d+ more", value):
             row = table[values.index(value)]
-            yield from holds(f"{value} of {name} is mostly read right", 2 * row[values.index(value)] >= row.sum())
+            yield from holds(f"{value} of {name} is read right most often", row[values.index(value)] == row.max())
     for value in listed(never or ""):
         yield from holds(f"{name} never says {value}", table[:, values.index(value)].sum() == 0)
 

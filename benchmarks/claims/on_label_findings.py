@@ -253,8 +253,8 @@ def underfit(at: Place, split: str, named: str, majority: str) -> Iterator[str]:
 
 
 @says(
-    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by a region of "
-    "the concepts, new worlds, another split or the boundary."
+    "On {split:name}, {named}; {n:n} wrong labels are explained neither by annotations nor by concepts, nor by new worlds, "
+    "another split, the boundary or a region of the concepts where labels are often wrong."
 )
 def unexplained(at: Place, split: str, named: str, n: int) -> Iterator[str]:
     rows, places = at.told.splits[split], at.labels()
@@ -326,6 +326,16 @@ def undecided(at: Place, split: str, n: int, named: str) -> Iterator[str]:
         hits, of = counted(at, rows, name)
         yield from share_is(f"right {name}", Share(share), hits, of)
         yield from holds(f"{name} is not decided", wilson(hits, of)[0] < RIGHT + 0.02)
+
+
+@says(
+    "On {split:name}, {n:n} examples have gaps in the truth of the {used:n} concepts that the rule uses, or are not "
+    "predicted in all of them."
+)
+def gaps(at: Place, split: str, n: int, used: int) -> Iterator[str]:
+    rows = at.told.splits[split]
+    yield from count_is("examples", n, (~rows.complete).sum())
+    yield from count_is("used concepts", used, len(at.told.used))
 
 
 def parts_of(named: str) -> list[tuple[str, str]]:

@@ -50,6 +50,7 @@ def annotate(at: Place, names: str, them: str = "") -> Iterator[str]:
     "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
     "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
     "Predict more examples; at these rates many more are needed.",
+    "Annotate every concept that the rule uses in some examples.",
     "Make the nuisance vary apart from the label in training: `assay confound` draws such data.",
 )
 def advice(at: Place) -> Iterator[str]:

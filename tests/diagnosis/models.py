@@ -448,6 +448,15 @@ def either_the_table_or_the_model(rng: Random) -> Model:
     return on_test(FINE, redrawn(test, 0.2, rng, [STRIPE]), test, labels=labels, training=training)
 
 
+@clear("too few", "never whole")
+def gaps_in_every_example(rng: Random) -> Model:
+    """Everything is right, and of each example one of the two concepts that the rule uses is not known."""
+    training, test, _ = signs(500, rng)
+    table = test.copy()
+    table[np.arange(500), np.where(np.arange(500) % 2, STRIPE, DOTS)] = -1
+    return on_test(FINE, table, test, labels=FINE.labels_of(test), training=training)
+
+
 @clear("noisy", "together")
 def many_small_errors(rng: Random) -> Model:
     """Each of four bits is wrong in 4 % of the examples, and their exclusive or in 15 %."""

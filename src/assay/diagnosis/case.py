@@ -15,7 +15,7 @@ from assay.diagnosis.explanations import Explanations, compared, explain
 from assay.diagnosis.identifiability import Identifiability
 from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.reliance import Reliance
-from assay.diagnosis.thresholds import DEFAULTS, Rivals, Section, Thresholds, Verdict
+from assay.diagnosis.thresholds import DEFAULTS, Regions, Rivals, Section, Thresholds, Verdict
 from assay.diagnosis.views import SplitView
 from assay.metrics.evidence import Evidence
 
@@ -81,12 +81,12 @@ class Case:
     @cached_property
     def explanations(self) -> Explanations:
         """How well region, split, boundary and new worlds explain the wrong labels that are open."""
-        return explain(self.views, self.new, self.settings(Rivals).fewest)
+        return explain(self.views, self.new, self.settings(Rivals).fewest, settings=self.settings(Regions))
 
     @cached_property
     def explanations_of_all(self) -> Explanations:
         """The same for all wrong labels, those too that misread concepts explain."""
-        return explain(self.views, self.new, self.settings(Rivals).fewest, every=True)
+        return explain(self.views, self.new, self.settings(Rivals).fewest, True, self.settings(Regions))
 
     def wrong_where(self, cells: Callable[[SplitView], Array]) -> dict[str, Array]:
         """Return for each split the wrong labels among some cells."""

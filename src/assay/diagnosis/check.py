@@ -88,6 +88,11 @@ class Found:
     rows: Mapping[str, Array] = field(default_factory=dict)
     """For each split the wrong labels that it accounts for: a row an example, a column a label."""
 
+    def says_all_of(self, other: "Found") -> bool:
+        """Return whether it makes the same claim on another split, about the same concepts and labels at least."""
+        alike = self.claim == other.claim and self.split != other.split
+        return alike and set(other.concepts) <= set(self.concepts) and set(other.labels) <= set(self.labels)
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -163,7 +168,7 @@ class Check(ABC):
         """Return what was found as one finding: the first in words, and the names of splits with the same claim."""
         first = found[0]
         claim = self.claims[first.claim]
-        others = list(dict.fromkeys(f.split for f in found[1:] if f.claim == first.claim and f.split != first.split))
+        others = list(dict.fromkeys(f.split for f in found[1:] if f.says_all_of(first)))
         text = render(claim.text, first.numbers)
         if others:  # the numbers are those of the first
             text = text.replace(f"On {first.split}", f"On {first.split} (also on {join_words(others)})", 1)

@@ -15,7 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import ConceptSpace
 from assay.diagnosis.maps import ConceptMap, MapFitter
-from assay.diagnosis.thresholds import DEFAULTS, Concepts, Maps, Thresholds
+from assay.diagnosis.thresholds import DEFAULTS, Concepts, Labels, Maps, Thresholds
 from assay.errors import AssayError
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.formula import Const
@@ -39,8 +39,6 @@ STATES: dict[State, str] = {
 SYSTEMATIC: tuple[State, ...] = ("misread", "collapsed")
 WRONG: tuple[State, ...] = ("misread", "collapsed", "noisy", "not learned")
 
-SURELY = 0.025
-"""The chance that a concept or label counts as right though it is wrong as often as it may just not be."""
 DIAGRAM = 20_000
 """How large the rule's diagram may get when used concepts are looked for."""
 MOST_PAIRS = 200_000
@@ -224,12 +222,12 @@ def _judge(
     elsewhere = fitter.elsewhere(place) if fitted is None else _elsewhere(fitted)
     if elsewhere is not None:
         return replace(absent, state="misread", map=elsewhere)
-    own = fitter.own(place)
     missed = tuple(str(concept.values[code]) for code in clearly_missed(table, level, settings.recall))
     wrong = misread_values(table, level)
     clearly = fitter.clearly_misread if fitted is None else lambda _: fitted.state in SYSTEMATIC
     if not wrong and clearly(place):
         wrong = [code for code, row in enumerate(table) if row.max() > row[code]]
+    own = fitter.own(place) if wrong or fitted is None or fitted.map is None else fitted.map
     state = _own_state(table, own, wrong, bool(missed), level, settings, fitter.settings)
     return replace(absent, state=state, map=own, missed=missed)
 
@@ -238,13 +236,13 @@ def _elsewhere(state: ConceptState) -> ConceptMap | None:
     return state.map if state.map is not None and state.map.kind != "own" else None
 
 
-def surely_right(right: int, total: int, share: float) -> bool:
-    """Return whether so many right answers show that more than this share is right.
+def surely_right(right: int, total: int, settings: Concepts | Labels) -> bool:
+    """Return whether so many right answers show that more than the asked share is right.
 
-    >>> surely_right(29, 29, 0.9), surely_right(36, 36, 0.9)
+    >>> surely_right(37, 37, Labels()), surely_right(38, 38, Labels())
     (False, True)
     """
-    return total > 0 and at_least(right, total, share) <= SURELY
+    return total > 0 and at_least(right, total, settings.right) <= settings.surely
 
 
 def clearly_missed(counts: Array, level: float, recall: float) -> list[int]:
@@ -275,7 +273,7 @@ def _own_state(
         return _wrong_state(counts, own, wrong, settings, maps)
     if at_most(right, total, 1 - settings.tolerated) <= level or missed:
         return "not learned" if association(counts) < settings.learned else "noisy"
-    return "right" if surely_right(right, total, settings.right) else "too few"
+    return "right" if surely_right(right, total, settings) else "too few"
 
 
 def _wrong_state(counts: Array, own: ConceptMap, wrong: list[int], settings: Concepts, maps: Maps) -> State:

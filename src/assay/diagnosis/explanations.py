@@ -15,24 +15,15 @@ import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import ConceptSpace
-from assay.diagnosis.trees import grow, rows_at
+from assay.diagnosis.thresholds import Regions
+from assay.diagnosis.trees import TreeNode, grow, rows_at
 from assay.diagnosis.views import SplitView
 from assay.seeds import rng_for
 from assay.worlds.split import HARD
 
 ASIDE = frozenset({HARD, "valid", "unconfounded", "reversed"})
 """Splits that are not compared: chosen near the boundary, used to stop training, or with other nuisances."""
-FOLDS = 5
-FEW_WORLDS = 40
-"""Below so many worlds the folds are of examples."""
-LEAST_WRONG = 5
-INSIDE = 1 / 3
-"""The share of wrong labels from which on a leaf is a region of errors; it must be twice the share of all, too."""
-SURE = 0.005
-"""No chance is taken to be nearer to 0 or 1 than this."""
 MOST_REGIONS = 2
-SMALLEST = 0.01
-"""The share of the examples that a leaf has at least."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +56,7 @@ class Explanations:
     """Whether some label is wrong: one that neither annotations nor concepts explain, or any."""
     every: bool
     """Whether every wrong label counts."""
+    settings: Regions
     worlds: Array
     cells: Array
     """The number of each example's combination of used concepts."""
@@ -85,7 +77,7 @@ class Explanations:
     @property
     def told(self) -> bool:
         """Whether there are enough examples and wrong labels to compare explanations."""
-        return bool(self.nats) and int(self.wrong.sum()) >= LEAST_WRONG
+        return bool(self.nats) and int(self.wrong.sum()) >= self.settings.wrong
 
     @cached_property
     def fit(self) -> dict[str, float]:
@@ -133,7 +125,11 @@ def compared(views: Mapping[str, SplitView]) -> dict[str, SplitView]:
 
 
 def explain(
-    views: Mapping[str, SplitView], new: Mapping[str, Array | None], fewest: int, every: bool = False
+    views: Mapping[str, SplitView],
+    new: Mapping[str, Array | None],
+    fewest: int,
+    every: bool = False,
+    settings: Regions = Regions(),  # noqa: B008 - it is frozen
 ) -> Explanations:
     """Compare explanations of the wrong labels of some splits; `new` says which worlds training does not show.
 
@@ -156,6 +152,7 @@ def explain(
         "right": column(lambda view: view.right),
         "wrong": wrong,
         "every": every,
+        "settings": settings,
         "worlds": distinct_rows(codes).which,
         "cells": distinct_rows(codes[:, first.columns]).which,
         "split": np.concatenate([np.full(len(own), i) for i, own in enumerate(rows)]),
@@ -169,59 +166,72 @@ def explain(
         groups["new world"] = basis["new"].astype(np.int64)
     none = np.zeros(len(wrong), dtype=bool)
     found: dict[str, Any] = {"nats": {}, "inside": none, "leaf": none.astype(int), "named": none, "regions": ()}
-    if len(wrong) >= 2 * fewest and wrong.sum() >= LEAST_WRONG:
-        found = _fit(first, codes, wrong, _folds(basis["worlds"]), groups)
+    if len(wrong) >= 2 * fewest and wrong.sum() >= settings.wrong:
+        found = _fit(first, codes, wrong, _folds(basis["worlds"], settings), groups, settings)
     return Explanations(tuple(parts), tuple(parts.values()), rows, **basis, **found)
 
 
-def _folds(worlds: Array) -> Array:
+def _folds(worlds: Array, settings: Regions) -> Array:
     """Return a fold for each example: by world where there are enough, so that a region holds for others too."""
     count = int(worlds.max()) + 1
     rng = rng_for(0, "explanations", len(worlds))
-    by_world = count >= FEW_WORLDS
-    folds = rng.permutation(count if by_world else len(worlds)) % FOLDS
+    by_world = count >= settings.worlds
+    folds = rng.permutation(count if by_world else len(worlds)) % settings.folds
     return np.asarray(folds[worlds] if by_world else folds)
 
 
-def _fit(first: SplitView, codes: Codes, wrong: Array, folds: Array, groups: Mapping[str, Array]) -> dict[str, Any]:
+def _fit(
+    first: SplitView,
+    codes: Codes,
+    wrong: Array,
+    folds: Array,
+    groups: Mapping[str, Array],
+    settings: Regions,
+) -> dict[str, Any]:
     questions = questions_of(first.evidence.knowledge.space, first.columns)
     answers = np.stack([question.holds(codes) for question in questions], axis=1)
     count = len(wrong)
     chances = {name: np.zeros(count) for name in (*groups, "region")}
     inside, leaves = np.zeros(count, dtype=bool), np.zeros(count, dtype=np.int64)
-    for fold in range(FOLDS):
+    for fold in range(settings.folds):
         held = folds == fold
         fitted = ~held
         if not held.any():
             continue
         for name, group in groups.items():
             chances[name][held] = _rates(group[fitted], wrong[fitted], group[held])
-        tree = grow(answers[fitted], wrong[fitted], max(5, int(SMALLEST * fitted.sum())))
+        tree = _grown(answers[fitted], wrong[fitted], settings)
         for number, (path, leaf) in enumerate(tree.leaves()):
             here = np.flatnonzero(held)[rows_at(path, answers[held])]
             chances["region"][here] = leaf.rate
             leaves[here] = number + 1000 * fold
-            if leaf.rate >= max(INSIDE, 2 * wrong[fitted].mean()):
+            if leaf.rate >= max(settings.inside, 2 * wrong[fitted].mean()):
                 inside[here] = True
-    nats = {name: _likelihood(wrong, chance) for name, chance in chances.items()}
-    regions = _named(answers, wrong, questions)
+    nats = {name: _likelihood(wrong, chance, settings.sure) for name, chance in chances.items()}
+    regions = _named(answers, wrong, questions, settings)
     named = np.any([region.holds(codes) for region in regions], axis=0) if regions else np.zeros(count, dtype=bool)
     return {"nats": nats, "inside": inside, "leaf": leaves, "named": named, "regions": regions}
 
 
-def _named(answers: Array, wrong: Array, questions: Sequence["ConceptQuestion"]) -> tuple[NamedRegion, ...]:
+def _grown(answers: Array, wrong: Array, settings: Regions) -> TreeNode:
+    return grow(answers, wrong, max(5, int(settings.smallest * len(wrong))), settings.depth, settings.gain)
+
+
+def _named(
+    answers: Array, wrong: Array, questions: Sequence["ConceptQuestion"], settings: Regions
+) -> tuple[NamedRegion, ...]:
     """Return the regions of errors of a tree over all examples, those with most wrong labels first."""
-    tree, found = grow(answers, wrong, max(5, int(SMALLEST * len(wrong)))), []
+    tree, found = _grown(answers, wrong, settings), []
     for path, leaf in tree.leaves():
-        if leaf.rate >= max(INSIDE, 2 * wrong.mean()):
+        if leaf.rate >= max(settings.inside, 2 * wrong.mean()):
             steps = tuple((questions[number], answer) for number, answer in path)
             found.append(NamedRegion(describe(steps), steps, int(wrong[rows_at(path, answers)].sum())))
     return tuple(sorted(found, key=lambda region: -region.wrong)[:MOST_REGIONS])
 
 
-def _likelihood(wrong: Array, chance: Array) -> Array:
-    sure = np.clip(chance, SURE, 1 - SURE)
-    return np.asarray(np.where(wrong, np.log(sure), np.log(1 - sure)))
+def _likelihood(wrong: Array, chance: Array, sure: float) -> Array:
+    clear = np.clip(chance, sure, 1 - sure)
+    return np.asarray(np.where(wrong, np.log(clear), np.log(1 - clear)))
 
 
 def _rates(groups: Array, wrong: Array, asked: Array) -> Array:

@@ -120,7 +120,7 @@ def _cells(case: Case, entries: Sequence[Found]) -> dict[str, Array]:
     cells: dict[str, Array] = {}
     for found in entries:
         for split, mask in found.rows.items():
-            if split in case.compared:
+            if split in case.compared and (found is entries[0] or split == found.split):
                 view = case.compared[split]
                 own = view.in_rows(mask & view.wrong, view.known)
                 cells[split] = cells[split] | own if split in cells else own

@@ -99,6 +99,6 @@ def _standing(
     if no_better or at_most(right, total, min(settings.mostly, halfway)) <= level:
         return "wrong"
     learned = right > majority or majority == total
-    if learned and not missed and surely_right(right, total, settings.right):
+    if learned and not missed and surely_right(right, total, settings):
         return "right"
     return "mostly right" if learned and wilson(right, total)[0] >= settings.mostly else "undecided"

@@ -23,8 +23,6 @@ from assay.seeds import rng_for
 MapKind = Literal["own", "source", "object", "world"]
 AT_ONCE = 2**16
 """How many examples are spread out into zeros and ones at a time."""
-PER_ENTRY = 8
-"""How many examples each entry of a map of whole worlds must have on average."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class MapFitter:
     def elsewhere(self, place: int) -> ConceptMap | None:
         """Return a map from other true values, if one explains clearly more of the answers than their own concept."""
         rows = self._answered(place)
-        if rows.sum() < 2 * PER_ENTRY:
+        if rows.sum() < 2 * self.settings.examples:
             return None
         own = self._follows(place, (place,), rows)
         fits: list[tuple[MapKind, tuple[int, ...]]] = [("source", (self._best_source(place),))]
@@ -142,7 +140,7 @@ class MapFitter:
             fits.append(("world", tuple(range(len(self.space)))))
         for kind, columns in fits:
             known = rows & self.evidence.known[:, list(columns)].all(axis=1)
-            if known.sum() < 2 * PER_ENTRY:
+            if known.sum() < 2 * self.settings.examples:
                 continue
             follows = self._follows(place, columns, known)
             mostly = wilson(int(follows.sum()), len(follows))[0] >= self.settings.mostly and columns != (place,)
@@ -166,7 +164,7 @@ class MapFitter:
     @cached_property
     def _few_worlds(self) -> bool:
         worlds = self.evidence.concepts[self.evidence.known.all(axis=1)]
-        return len(self.space) > 1 and len(distinct_rows(worlds)) * PER_ENTRY <= len(worlds)
+        return len(self.space) > 1 and len(distinct_rows(worlds)) * self.settings.examples <= len(worlds)
 
     def _keys(self, columns: tuple[int, ...], rows: Array) -> Array:
         return number_rows(*(self.evidence.concepts[:, column : column + 1] for column in columns))[rows]

@@ -28,6 +28,7 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import CONFOUND, PAIRS, pairs_split
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.counterfactual import align_pairs
+from assay.diagnosis.thresholds import DEFAULTS, Spurious, Thresholds
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
 from assay.metrics.evidence import Evidence, gather, gather_from
@@ -35,12 +36,24 @@ from assay.metrics.interval import at_least, wilson
 from assay.predictions import Predictions
 
 MOST_NAMED = 3
-DROP = 0.1
-"""By how much worse answers are where a nuisance does not go with the label, for it to be relied on."""
-FEWEST = 20
-"""How many examples a comparison needs on each side."""
 MOST, LEAST = 0.9, 0.1
 """Between these shares of moved labels, it is said that only a part of the examples relies on a nuisance."""
+
+
+@dataclass(frozen=True)
+class FallTest:
+    """A test whether answers are clearly worse on one side: its level, and the thresholds."""
+
+    level: float
+    settings: Spurious
+
+    def falls(self, usual: Array, unusual: Array) -> bool:
+        """Return whether clearly fewer are right on the other side."""
+        return rises(~usual, ~unusual, self.level, self.settings.drop, self.settings.examples)
+
+    def among(self, count: int) -> "FallTest":
+        """Return the test for one of several comparisons."""
+        return replace(self, level=self.level / count)
 
 
 @dataclass(frozen=True)
@@ -55,10 +68,10 @@ class Rights:
     """Whether answers are clearly worse where it does not."""
 
     @classmethod
-    def of(cls, usual: Array, unusual: Array, level: float) -> "Rights":
+    def of(cls, usual: Array, unusual: Array, test: FallTest) -> "Rights":
         """Compare which answers are right on one side and on the other."""
         counts = int(usual.sum()), len(usual), int(unusual.sum()), len(unusual)
-        return cls(*counts, rises(~usual, ~unusual, level, DROP, FEWEST))
+        return cls(*counts, test.falls(usual, unusual))
 
     @property
     def text(self) -> str:
@@ -143,24 +156,24 @@ def confounders_of(dataset: Dataset) -> tuple[Coupling, ...]:
 
 
 def reliance_of(
-    dataset: Dataset, predictions: Mapping[str, Predictions], level: float
+    dataset: Dataset, predictions: Mapping[str, Predictions], level: float, thresholds: Thresholds = DEFAULTS
 ) -> tuple[tuple[Reliance, ...], str]:
     """Return what labels rely on, nuisances first, and what could not be judged for want of predictions."""
-    rows, couplings = list[Reliance](), confounders_of(dataset)
+    rows, couplings, test = list[Reliance](), confounders_of(dataset), FallTest(level, thresholds.of(Spurious))
     origin = pairs_split(dataset.split_names)
     marks = [coupling for coupling in couplings if not coupling.is_formula]
     formulas = [coupling for coupling in couplings if coupling.is_formula]
     missing = list[str]()
     if marks and origin in predictions and REVERSED in predictions and origin is not None:
-        rows += _by_pairs(dataset, predictions[origin], predictions[REVERSED], couplings, level)
+        rows += _by_pairs(dataset, predictions[origin], predictions[REVERSED], couplings, test)
     elif marks:
         missing.append(REVERSED)
     if formulas and UNCONFOUNDED in predictions:
         evidence = gather_from(dataset, predictions[UNCONFOUNDED])
-        found = [_by_groups(evidence, coupling, level) for coupling in formulas]
+        found = [_by_groups(evidence, coupling, test) for coupling in formulas]
         if origin in predictions and origin is not None:
             usual = gather_from(dataset, predictions[origin])
-            found = [_only_learned(row, usual, one, level) for row, one in zip(found, formulas, strict=True)]
+            found = [_only_learned(row, usual, one, test) for row, one in zip(found, formulas, strict=True)]
         rows += found
     elif formulas:
         missing.append(UNCONFOUNDED)
@@ -172,7 +185,7 @@ def reliance_of(
 
 
 def _by_pairs(
-    dataset: Dataset, before: Predictions, after: Predictions, couplings: Sequence[Coupling], level: float
+    dataset: Dataset, before: Predictions, after: Predictions, couplings: Sequence[Coupling], test: FallTest
 ) -> list[Reliance]:
     """Compare the same worlds with one nuisance changed."""
     data, other = dataset.symbols(before.split), dataset.symbols(after.split)
@@ -187,29 +200,29 @@ def _by_pairs(
             mine = np.flatnonzero(codes[coupling.name] != changed[coupling.name])
             partner = coupling.partner(first.concepts, first.labels)
             usual = [np.asarray(shown[coupling.name] == partner)[mine] for shown in (codes, changed)]
-            found = _pairs_of(coupling, first.take(mine), second.take(mine), usual, used, level)
-            rows.append(_only_learned(found, whole, coupling, level))
+            found = _pairs_of(coupling, first.take(mine), second.take(mine), usual, used, test)
+            rows.append(_only_learned(found, whole, coupling, test))
     return rows
 
 
-def _only_learned(row: Reliance, usual: Evidence, coupling: Coupling, level: float) -> Reliance:
+def _only_learned(row: Reliance, usual: Evidence, coupling: Coupling, test: FallTest) -> Reliance:
     """Return the row without falls of what is no better than a constant answer in the world of training."""
     names, labels = usual.knowledge.space.names, _labels_right(usual, coupling)
     kept = {
         name: rights
         for name, rights in row.concepts.items()
         if _beats_constant(usual.predicted_concepts[:, (place := names.index(name))] == usual.concepts[:, place],
-                           usual.concepts[:, [place]], level)
+                           usual.concepts[:, [place]], test)
     }  # fmt: skip
-    falls = row.labels.falls and _beats_constant(labels, _labels_of(usual.labels, coupling), level)
+    falls = row.labels.falls and _beats_constant(labels, _labels_of(usual.labels, coupling), test)
     spoilt = [name for name in row.concepts if name not in kept]
     return replace(row, labels=replace(row.labels, falls=falls), concepts=kept, others=(*row.others, *spoilt))
 
 
-def _beats_constant(right: Array, truth: Codes, level: float) -> bool:
+def _beats_constant(right: Array, truth: Codes, test: FallTest) -> bool:
     """Return whether answers are right clearly more often than the most frequent truth would be."""
     most = int(distinct_rows(truth).counts.max())
-    return at_least(int(right.sum()), len(right), most / len(right)) <= level
+    return at_least(int(right.sum()), len(right), most / len(right)) <= test.level
 
 
 def _codes(data: SplitData, index: Array) -> dict[str, Array]:
@@ -220,7 +233,7 @@ def _codes(data: SplitData, index: Array) -> dict[str, Array]:
 
 
 def _pairs_of(
-    coupling: Coupling, before: Evidence, after: Evidence, usual: Sequence[Array], used: Sequence[int], level: float
+    coupling: Coupling, before: Evidence, after: Evidence, usual: Sequence[Array], used: Sequence[int], test: FallTest
 ) -> Reliance:
     """Return what becomes of answers in pairs; `usual` says of each side whether the nuisance goes with the label."""
     told = usual[0] != usual[1]
@@ -237,14 +250,14 @@ def _pairs_of(
     concepts = {
         names[place]: Rights.of(
             *sides(*(x.predicted_concepts[:, place] == x.concepts[:, place] for x in (before, after))),
-            level / len(columns),
+            test.among(len(columns)),
         )
         for place in columns
     }
     moved = int((before.predicted_labels != after.predicted_labels).any(axis=1).sum())
     spoilt = {name: rights for name, rights in concepts.items() if rights.falls}
     others = tuple(name for name in concepts if name not in spoilt)
-    rights = Rights.of(*sides(*labels), level)
+    rights = Rights.of(*sides(*labels), test)
     return Reliance(coupling.name, "nuisance", REVERSED, len(before), moved, 0, rights, spoilt, others)
 
 
@@ -260,7 +273,7 @@ def _labels_of(codes: Codes, coupling: Coupling) -> Codes:
     return codes[:, [names.index(wanted)]] if wanted in names else codes
 
 
-def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance:
+def _by_groups(evidence: Evidence, coupling: Coupling, test: FallTest) -> Reliance:
     """Compare examples in which a formula over concepts goes with the label as in training with the others."""
     partner = coupling.partner(evidence.concepts, evidence.labels)
     usual = coupling.code_shown(evidence.concepts) == partner
@@ -268,11 +281,11 @@ def _by_groups(evidence: Evidence, coupling: Coupling, level: float) -> Reliance
     gaps, clear = [], False
     for value in range(coupling.count):
         groups = [right[(partner == value) & side] for side in (usual, ~usual)]
-        if min(map(len, groups)) >= FEWEST:
+        if min(map(len, groups)) >= test.settings.examples:
             gaps.append(float(groups[0].mean() - groups[1].mean()))
-            clear |= rises(~groups[0], ~groups[1], level, DROP, FEWEST)
-    told = clear and float(np.mean(gaps)) >= DROP / 2
-    rights = replace(Rights.of(right[usual], right[~usual], level), falls=told)
+            clear |= test.falls(groups[0], groups[1])
+    told = clear and float(np.mean(gaps)) >= test.settings.drop / 2
+    rights = replace(Rights.of(right[usual], right[~usual], test), falls=told)
     return Reliance(f"'{coupling.name}'", "nuisance", UNCONFOUNDED, 0, 0, 0, rights)
 
 

@@ -53,7 +53,8 @@ def diagnose_predictions(
     worlds = training_worlds(dataset)
     effects, why_not = effects_of(dataset, predictions, worlds)
     known = taught if taught is not None else taught_by(dataset, worlds)
-    reliance, not_judged = reliance_of(dataset, predictions, thresholds.of(Verdict).level / max(1, len(evidence)))
+    level = thresholds.of(Verdict).level / max(1, len(evidence))
+    reliance, not_judged = reliance_of(dataset, predictions, level, thresholds)
     found = diagnose(evidence, worlds, about, effects, known, reliance, thresholds)
     return replace(found, notes=(*found.notes, *(why for why in (why_not, not_judged) if why)))
 

@@ -7,6 +7,7 @@ share: how concepts and labels are judged, how explanations are compared. They a
 
 from collections.abc import Iterator, Mapping
 from dataclasses import Field, dataclass, field, fields, replace
+from functools import cache
 from typing import Any, ClassVar, TypeVar
 
 from assay.errors import ConfigError, suggestion
@@ -44,6 +45,9 @@ class Concepts(Section):
     right: float = threshold(
         0.9, "accuracy that a concept judged right surely exceeds", "power: 10 % errors are never sound"
     )
+    surely: float = threshold(
+        0.02, "chance that a concept no better than that is judged right", "power: 10 % errors by chance", 1e-9, 0.5
+    )
     recall: float = threshold(0.88, "recall below which a value of a concept or label is missed", "zoo: 1-2 % noise")
     constant: float = threshold(0.95, "share of one answer from which on a concept is collapsed", "built zoo")
     learned: float = threshold(0.2, "Cramer's V below which a concept is not learned", "built zoo")
@@ -57,6 +61,9 @@ class Labels(Section):
     right: float = threshold(
         0.9, "accuracy that a label judged right surely exceeds", "power: 10 % errors are never sound"
     )
+    surely: float = threshold(
+        0.02, "chance that a label no better than that is judged right", "power: 10 % errors by chance", 1e-9, 0.5
+    )
     mostly: float = threshold(0.75, "accuracy below which a label counts as not learned", "built zoo")
 
 
@@ -69,6 +76,26 @@ class Maps(Section):
         0.1, "share of the answers that another map must explain beyond the concept's own", "built zoo"
     )
     mostly: float = threshold(0.5, "share of the answers that a map must surely explain", "built zoo")
+    examples: int = threshold(8, "examples for each entry of a map of whole worlds", "built zoo", 1, 10_000)
+
+
+@dataclass(frozen=True)
+class Regions(Section):
+    """How places of wrong labels are sought: the trees over the concepts, and how explanations are held out."""
+
+    section: ClassVar[str] = "regions"
+    inside: float = threshold(1 / 3, "share of wrong labels of a region of errors", "0 of 200 random error patterns")
+    depth: int = threshold(
+        4, "questions that lead to a region at most", "spike: disjuncts of up to four literals", 1, 12
+    )
+    gain: float = threshold(0.002, "least decrease of the Gini index for a question", "0 of 200 random error patterns")
+    smallest: float = threshold(0.01, "share of the examples that a region has at least", "0 of 200 random patterns")
+    wrong: int = threshold(5, "wrong labels that a comparison of explanations needs", "built zoo", 1, 10_000)
+    folds: int = threshold(5, "parts in which worlds are held out", "usual", 2, 100)
+    worlds: int = threshold(40, "worlds below which examples are held out", "8 worlds a fold", 2, 10_000)
+    sure: float = threshold(
+        0.005, "how near to 0 or 1 a chance is taken to be", "half an error in a hundred", 1e-9, 0.5
+    )
 
 
 @dataclass(frozen=True)
@@ -105,7 +132,16 @@ class Verdict(Section):
     calibration: float = threshold(0.05, "calibration error from which on it is noted", "30 calibrated models")
 
 
-SHARED: tuple[type[Section], ...] = (Concepts, Labels, Maps, Rivals, Verdict)
+@dataclass(frozen=True)
+class Spurious(Section):
+    """When answers follow a nuisance."""
+
+    section: ClassVar[str] = "spurious"
+    drop: float = threshold(0.1, "by how much fewer answers are right where the nuisance is another", "built zoo")
+    examples: int = threshold(20, "examples that a comparison needs on each side", "built zoo", 2, 10_000)
+
+
+SHARED: tuple[type[Section], ...] = (Concepts, Labels, Maps, Regions, Rivals, Verdict)
 
 
 @dataclass(frozen=True)
@@ -117,7 +153,8 @@ class Thresholds:
     def of(self, kind: type[S]) -> S:
         """Return the settings of a section."""
         own = self.changed.get(kind.section)
-        return own if isinstance(own, kind) else kind()
+        settings: S = own if isinstance(own, kind) else _defaults_of(kind)  # type: ignore[arg-type]
+        return settings
 
     def to_dict(self) -> dict[str, float]:
         """Return what differs from the defaults by `section.name`, as users set it."""
@@ -127,6 +164,11 @@ class Thresholds:
             for entry in fields(settings)
             if getattr(settings, entry.name) != entry.default
         }
+
+
+@cache
+def _defaults_of(kind: Any) -> Any:
+    return kind()
 
 
 DEFAULTS = Thresholds()

@@ -8,10 +8,8 @@ from assay.diagnosis.trees import grow, rows_at
 from assay.diagnosis.views import SplitView
 from assay.seeds import rng_for
 
-DEEP, SMALL = 12, 2
 
-
-def accuracy_from_concepts(view: SplitView) -> float:
+def accuracy_from_concepts(view: SplitView, depth: int, least: int) -> float:
     """Return the accuracy of labels that trees, grown on the other half, predict from the predicted used concepts."""
     rows = np.flatnonzero(view.complete)
     if not len(rows):
@@ -24,16 +22,16 @@ def accuracy_from_concepts(view: SplitView) -> float:
     for place in range(view.truth.shape[1]):
         labels = view.truth[rows, place]
         for half in (0, 1):
-            right[halves == half] &= _told(answers, labels, halves == half)
+            right[halves == half] &= _told(answers, labels, halves == half, depth, least)
     return float(right.mean())
 
 
-def _told(answers: Array, labels: Array, judged: Array) -> Array:
+def _told(answers: Array, labels: Array, judged: Array, depth: int, least: int) -> Array:
     """Return which judged labels are right by trees over the others: for each value, how likely it is."""
     values = np.unique(labels)
     likely = np.zeros((int(judged.sum()), len(values)))
     for place, value in enumerate(values):
-        tree = grow(answers[~judged], labels[~judged] == value, SMALL, DEEP, 0.0)
+        tree = grow(answers[~judged], labels[~judged] == value, least, depth)
         for path, leaf in tree.leaves():
             likely[rows_at(path, answers[judged]), place] = leaf.rate
     return np.asarray(values[likely.argmax(axis=1)] == labels[judged])

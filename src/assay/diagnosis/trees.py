@@ -11,10 +11,6 @@ import numpy as np
 
 from assay.arrays import Array
 
-DEPTH = 4
-LEAST_GAIN = 0.002
-"""The least decrease of the Gini index, as a share of all rows, for which a leaf is split."""
-
 
 @dataclass(frozen=True)
 class TreeNode:
@@ -36,8 +32,10 @@ class TreeNode:
         yield from self.yes.leaves((*path, (self.question, True)))
 
 
-def grow(answers: Array, errors: Array, least: int, depth: int = DEPTH, gain: float = LEAST_GAIN) -> TreeNode:
+def grow(answers: Array, errors: Array, least: int, depth: int = 4, gain: float = 0.0) -> TreeNode:
     """Return a tree that says where errors are; `answers` has a row an example and a column a question.
+
+    A leaf is split where that decreases the Gini index by more than `gain`, a share of all rows.
 
     >>> answers = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=bool)
     >>> tree = grow(answers, answers[:, 1] & answers[:, 0], 2)

@@ -31,30 +31,44 @@ class Difference:
     """The share of that side's examples that lie in such cells."""
 
 
-def difference_within(errors: Array, side: Array, cells: Array, worlds: Array) -> Difference:
+def in_common(side: Array, cells: Array) -> Array:
+    """Return which examples lie in cells that both sides have.
+
+    >>> in_common(np.array([True, False, True]), np.array([0, 0, 1])).tolist()
+    [True, True, False]
+    """
+    _, cell = np.unique(cells, return_inverse=True)
+    count = int(cell.max()) + 1 if len(cell) else 0
+    return np.asarray(((np.bincount(cell, side, count) > 0) & (np.bincount(cell, ~side, count) > 0))[cell])
+
+
+def difference_within(errors: Array, side: Array, cells: Array, worlds: Array, least: float = -1.0) -> Difference:
     """Compare errors on a side with the others, cell by cell; worlds are exchanged as wholes.
+
+    The chance is asked only of differences of at least `least`; that of a smaller one is taken for 1.
 
     >>> errors, side = np.array([0, 0, 0, 1] * 20), np.array([0, 0, 1, 1] * 20, dtype=bool)
     >>> found = difference_within(errors, side, np.zeros(80), np.arange(80))
     >>> round(found.by, 2), found.chance < 0.01
     (0.5, True)
     """
-    _, cell = np.unique(cells, return_inverse=True)
-    count = int(cell.max()) + 1 if len(cell) else 0
-    both = ((np.bincount(cell, side, count) > 0) & (np.bincount(cell, ~side, count) > 0))[cell]
+    both = in_common(side, cells)
     share = float(both[side].mean()) if side.any() else 0.0
     if not both.any():
         return Difference(0.0, 1.0, 0, 0.0)
-    errors, side, cell, worlds = np.asarray(errors[both], dtype=float), side[both], cell[both], worlds[both]
+    errors, side, worlds = np.asarray(errors[both], dtype=float), side[both], worlds[both]
+    _, cell = np.unique(cells[both], return_inverse=True)
+    count = int(cell.max()) + 1
     unit = distinct_rows(np.stack([cell, worlds, side], axis=1).astype(np.int64))
     sizes, wrong = np.bincount(unit.which), np.bincount(unit.which, errors)
     of, new = cell[unit.first], side[unit.first]
     old_rate = np.bincount(of, wrong * ~new, count) / np.maximum(1, np.bincount(of, sizes * ~new, count))
     excess = float((wrong * new - sizes * new * old_rate[of]).sum())
     by = excess / float(sizes[new].sum())
-    return Difference(
-        by, _chance(wrong - sizes * _pooled(of, wrong, sizes, count), new, of, count), int(side.sum()), share
-    )
+    if by < least:
+        return Difference(by, 1.0, int(side.sum()), share)
+    chance = _chance(wrong - sizes * _pooled(of, wrong, sizes, count), new, of, count)
+    return Difference(by, chance, int(side.sum()), share)
 
 
 def _pooled(cell: Array, wrong: Array, sizes: Array, count: int) -> Array:

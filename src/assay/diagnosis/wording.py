@@ -172,7 +172,7 @@ def _describe_own(name: str, members: tuple[ConceptState, ...], evidence: Eviden
     right = [str(key) for key, value in image.items() if key == value]
     text = f"It reads {name} {join_first(wrong, MOST_VALUES)}"
     if right:
-        text += f"; {join_first(right, MOST_VALUES)} {'is' if len(right) == 1 else 'are'} mostly read right"
+        text += f"; {join_first(right, MOST_VALUES)} {'is' if len(right) == 1 else 'are'} read right most often"
     never = never_said([member.concept for member in members], evidence)
     return text + (f"; it never says {join_first(never, MOST_VALUES, 'or')}" if never else "") + f" {explained}."
 

@@ -11,7 +11,6 @@ from assay.diagnosis.thresholds import Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.metrics.interval import at_least, wilson
 
-SURE = 0.99
 Whose = Literal["model", "annotations", "both", "undecided"]
 
 
@@ -36,6 +35,7 @@ class WrongAnnotations(Section):
         "share of examples that surely contradict themselves where the model is right",
         "a rule and its labels never do",
     )
+    sure: float = threshold(0.99, "confidence of the interval of the explained share", "review: 46 of 48", 0.5, 0.9999)
     implied: float = threshold(
         0.5, "share of contradictions in which the model's concepts must imply the label", "built zoo"
     )
@@ -53,16 +53,15 @@ class Disagreement:
     kept: float
     """The share of labels that independent errors of the annotations would keep."""
 
-    @property
-    def explained(self) -> tuple[float, float, float]:
-        """The share of the disagreement that wrong annotations explain: estimate, with a 99 % interval around it."""
-        low, high = wilson(self.contradict, self.differ, SURE)
+    def explained(self, sure: float) -> tuple[float, float, float]:
+        """The share of the disagreement that wrong annotations explain: the estimate between its ends."""
+        low, high = wilson(self.contradict, self.differ, sure)
         room = max(1e-6, 1 - self.kept)
         return low / room, self.contradict / max(1, self.differ) / room, high / room
 
     def whose(self, settings: WrongAnnotations) -> Whose:
         """Return whose error it is."""
-        low, _, high = self.explained
+        low, _, high = self.explained(settings.sure)
         if not self.contradict or high < settings.partly or wilson(self.implied, self.contradict)[1] < settings.implied:
             return "model"
         rest = self.differ * (1 - min(1.0, high)) / max(1, self.examples) <= settings.rest
@@ -139,7 +138,10 @@ class AnnotationsCheck(Check):
         numbers: dict[str, Number] = {
             "split": view.name, "differ": found.differ, "examples": found.examples, "implied": found.implied,
         }  # fmt: skip
-        explained: dict[str, Number] = {"contradict": found.contradict, "explained": min(1.0, found.explained[1])}
+        explained: dict[str, Number] = {
+            "contradict": found.contradict,
+            "explained": min(1.0, found.explained(case.settings(WrongAnnotations).sure)[1]),
+        }
         rows = {view.name: view.by_table | view.in_rows(view.by_concepts, view.misread & view.contradicts)}
         yield Found("concepts", view.name, numbers | explained, tuple(c.concept for c in view.wrong_used), rows=rows)
 
@@ -150,4 +152,4 @@ class AnnotationsCheck(Check):
         if any(often) and 2 * count >= wrong:
             names = tuple(s.label for s, own in zip(view.labels, often, strict=True) if own)
             numbers: dict[str, Number] = {"split": view.name, "by_table": count, "wrong": wrong, "labels": total}
-            yield Found("labels", view.name, numbers, labels=names, rows={view.name: view.by_table})
+            yield Found("labels", view.name, numbers, labels=names, rows=case.wrong_where(lambda view: view.by_table))

@@ -15,8 +15,6 @@ from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import matches_within
 from assay.metrics.interval import at_least, wilson
 
-FEWEST = 30
-
 
 @dataclass(frozen=True)
 class LeakingLabels(Section):
@@ -26,6 +24,9 @@ class LeakingLabels(Section):
     better: float = threshold(
         0.05, "share of labels beyond the best rule over the predicted concepts", "spike: 8 to 0 of 16 false"
     )
+    depth: int = threshold(12, "questions of a tree from concepts to labels at most", "no cell is left out", 1, 30)
+    leaf: int = threshold(2, "examples of a leaf of such a tree at least", "no cell is left out", 1, 1000)
+    examples: int = threshold(30, "examples that a comparison needs, without a rule", "1 of 120 false", 2, 10_000)
     excess: float = threshold(
         0.02, "share of labels beyond equal concepts, without a rule", "spike: 78 of 80 at 7.5 points, 1 of 120 false"
     )
@@ -78,9 +79,12 @@ class LeakingCheck(Check):
             return None
         if at_least(better, better + worse, 0.5) > view.level:
             return None
-        by_concepts = case.remember(f"by concepts {view.name}", lambda: accuracy_from_concepts(view))
+        settings = case.settings(LeakingLabels)
+        by_concepts = case.remember(
+            f"by concepts {view.name}", lambda: accuracy_from_concepts(view, settings.depth, settings.leaf)
+        )
         own = int((view.complete & view.right).sum())
-        if wilson(own, total)[0] <= by_concepts + case.settings(LeakingLabels).better:
+        if wilson(own, total)[0] <= by_concepts + settings.better:
             return None
         share = int((view.complete & implied).sum()) / total
         numbers: dict[str, Number] = {
@@ -91,7 +95,7 @@ class LeakingCheck(Check):
     def _within_cells(self, case: Case, view: SplitView) -> Found | None:
         evidence = view.evidence
         rows = np.flatnonzero(evidence.known.all(axis=1))
-        if not evidence.has_concepts or len(rows) < FEWEST:
+        if not evidence.has_concepts or len(rows) < case.settings(LeakingLabels).examples:
             return None
         cells = distinct_rows(
             np.concatenate([evidence.concepts[rows], evidence.predicted_concepts[rows]], axis=1)

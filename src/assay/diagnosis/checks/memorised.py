@@ -11,7 +11,7 @@ from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
-from assay.diagnosis.within import difference_within
+from assay.diagnosis.within import difference_within, in_common
 from assay.metrics.interval import wilson
 
 MORE_WORLDS = (
@@ -102,10 +102,10 @@ class MemorisedCheck(Check):
         claim, cells, within_split = _cells_for(case, told)
         if cells is None:
             return None
-        difference = difference_within(told.wrong, new, cells, told.worlds)
+        difference = difference_within(told.wrong, new, cells, told.worlds, settings.drop)
         if difference.by < settings.drop or difference.chance > case.level:
             return None
-        every = difference_within(~told.right, new, cells, told.worlds)  # as it is said: all wrong labels count
+        every = difference_within(~told.right, new, cells, told.worlds, 1.0)  # as it is said: all wrong labels count
         numbers: dict[str, Number] = {
             "seen": int(old.sum()), "seen_right": seen_right, "new": int(new.sum()),
             "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": every.by,
@@ -132,9 +132,9 @@ def _cells_for(case: Case, told: Explanations) -> tuple[str, Array | None, bool]
     regions = told.leaf * (int(told.nearby.max()) + 1) + told.nearby
     parts = int(told.split.max()) + 1
     for claim, cells in (("cells", told.cells), ("regions", regions)):
-        for chosen, within_split in ((cells * parts + told.split, parts > 1), (cells, False)):
-            found = difference_within(told.wrong, new, chosen, told.worlds)
-            if found.rows < fewest or (within_split and found.share < half):
+        for chosen, within_split in [(cells * parts + told.split, True)] * (parts > 1) + [(cells, False)]:
+            rows = in_common(new, chosen) & new
+            if rows.sum() < fewest or (within_split and rows.sum() < half * new.sum()):
                 continue
             if claim == "regions" and told.fit["new world"] + margin < max(told.fit["region"], told.fit["boundary"]):
                 return claim, None, within_split

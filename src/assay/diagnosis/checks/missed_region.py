@@ -9,7 +9,7 @@ import numpy as np
 from assay.arrays import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
-from assay.diagnosis.explanations import INSIDE, Explanations
+from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.wording import join_words
 from assay.metrics.interval import wilson
@@ -21,7 +21,7 @@ class MissedRegion(Section):
 
     section: ClassVar[str] = "missed region"
     inside: float = threshold(
-        INSIDE, "share of labels that are surely wrong in the region", "0 of 200 random error patterns"
+        1 / 3, "share of labels that are surely wrong in the region", "0 of 200 random error patterns"
     )
     holds: float = threshold(0.5, "share of the wrong labels that the region holds", "by definition")
     examples: int = threshold(10, "examples in the region", "0 of 200 random error patterns", 2, 10_000)

@@ -93,7 +93,7 @@ class ShiftedCheck(Check):
             if claim == "worlds" and not whole:
                 continue
             cells = distinct_rows(codes[:, columns]).which
-            found = difference_within(wrong, side, cells, np.arange(len(wrong)))
+            found = difference_within(wrong, side, cells, np.arange(len(wrong)), settings.fall)
             shared = max(shared, found.share) if claim == "worlds" else shared
             if found.rows < 2 * fewest or found.share < settings.shared:
                 continue

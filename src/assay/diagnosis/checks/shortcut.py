@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
-from assay.diagnosis.checks.annotations import disagreement, whose_error
+from assay.diagnosis.checks.annotations import WrongAnnotations, disagreement, whose_error
 from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
 from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
 from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
@@ -109,7 +109,9 @@ class ShortcutCheck(Check):
         if contradicted:
             if whose_error(case, view) in ("annotations", "undecided"):
                 return None
-            explained = min(kept, round(disagreement(case, view).explained[1] * count))
+            explained = min(
+                kept, round(disagreement(case, view).explained(case.settings(WrongAnnotations).sure)[1] * count)
+            )
             rest, rest_kept = count - explained, kept - explained  # what wrong annotations explain is no misreading
             if rest < case.settings(Rivals).fewest or not _keeps(case, view, rest_kept, rest, expected):
                 return None

@@ -5,6 +5,7 @@ from typing import ClassVar
 
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
+from assay.diagnosis.thresholds import Spurious
 
 
 @register
@@ -18,6 +19,7 @@ class SpuriousCheck(Check):
     measure = "label_accuracy"
     null = "labels are right as often where a nuisance does not go with the label as where it does"
     statistic = "right labels with the nuisance as in training and otherwise, hypergeometric"
+    settings = Spurious
     refines = (
         "opaque",
         "underfit",

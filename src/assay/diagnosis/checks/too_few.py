@@ -43,7 +43,9 @@ def follows_surely(case: Case) -> bool:
     """Return whether labels surely follow from the predicted concepts, where there is a rule."""
     view = case.first
     total, follow = int(view.complete.sum()), int((view.complete & view.follows).sum())
-    return not case.ruled or not total or surely_right(follow, total, case.settings(Labels).right)
+    if not total:  # without a concept that is silent, the truth of some is nowhere known beside that of the others
+        return not case.ruled or bool(view.in_state(["absent"]))
+    return not case.ruled or surely_right(follow, total, case.settings(Labels))
 
 
 def contested(case: Case) -> bool:
@@ -69,6 +71,13 @@ class TooFewCheck(Check):
             "There are too few examples to tell whether labels and concepts are right.",
             "On {split}, {examples} examples do not decide whether these are right: {named}.",
             "{next}",
+        ),
+        "never whole": Claim(
+            "No example has the truth of all concepts that the rule uses, so that it cannot be told whether labels "
+            "follow from them.",
+            "On {split}, {examples} examples have gaps in the truth of the {used} concepts that the rule uses, or are "
+            "not predicted in all of them.",
+            "Annotate every concept that the rule uses in some examples.",
         ),
         "contested": Claim(
             "There are too few examples to tell whether the model errs or the annotations.",
@@ -96,12 +105,15 @@ class TooFewCheck(Check):
         concepts = view.in_state(["too few"])
         parts = [(f"label {x.label}", x.right, x.examples) for x in labels]
         parts += [(x.concept, x.right, x.answered) for x in concepts]
-        if not follows_surely(case):
-            total = int(view.complete.sum())
+        total = int(view.complete.sum())
+        if not total and not parts:
+            numbers: dict[str, Number] = {"split": view.name, "examples": len(view), "used": len(view.columns)}
+            return Found("never whole", view.name, numbers | {"named": "no example has all used concepts"})
+        if total and not follows_surely(case):
             parts.append(("labels that follow from the concepts", int((view.complete & view.follows).sum()), total))
         more = [found for _, right, total in parts if (found := more_needed(case, right, total)) is not None]
         advice = f"Predict about {max(more):,} more examples: at these rates they would decide." if more else ""
-        numbers: dict[str, Number] = {
+        numbers = {
             "split": view.name, "examples": len(view), "more": max(more, default=0),
             "named": join_first([f"{name} ({share_of(right, total)})" for name, right, total in parts]),
             "next": advice or "Predict more examples; at these rates many more are needed.",
@@ -118,6 +130,6 @@ def more_needed(case: Case, right: int, total: int) -> int | None:
     for count in counts:
         hits = round(share * count)
         wrong = at_least(count - hits, count, settings.tolerated) <= case.level / 10
-        if count > total and (surely_right(hits, count, settings.right) or wrong):
+        if count > total and (surely_right(hits, count, settings) or wrong):
             return count - total
     return None

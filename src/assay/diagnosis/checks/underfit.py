@@ -87,8 +87,8 @@ class UnderfitCheck(Check):
         ),
         "unexplained": Claim(
             "Labels are wrong too often, and nothing that was tested says why.",
-            "On {split}, {named}; {wrong} wrong labels are explained neither by annotations nor by concepts, nor by a "
-            "region of the concepts, new worlds, another split or the boundary.",
+            "On {split}, {named}; {wrong} wrong labels are explained neither by annotations nor by concepts, nor by "
+            "new worlds, another split, the boundary or a region of the concepts where labels are often wrong.",
             "Train longer or with more examples, and look at the wrong ones: `assay report RUN`.",
         ),
     }

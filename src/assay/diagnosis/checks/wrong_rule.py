@@ -95,8 +95,8 @@ class WrongRuleCheck(Check):
         else:
             texts = [text for _, missed in values for text in missed]
         places = [place for place, _ in [*often, *values]]
-        told = np.isin(np.arange(len(view.labels)), places)
-        accounted = case.wrong_where(lambda view: view.causes["rule"] & told)
+        concerned = np.isin(np.arange(len(view.labels)), places)
+        accounted = case.wrong_where(lambda view: view.causes["rule"] & concerned)
         numbers: dict[str, Number] = {
             "split": view.name,
             "examples": total,

@@ -1,0 +1,107 @@
+"""Keeps what the models of the demo predicted, and writes its nine verdicts into pages.
+
+`python -m benchmarks.demo DEMO docs/diagnosis.md` reads a folder that `assay demo -o DEMO` wrote. Tests repeat each verdict
+on the kept predictions, and check by hand that it is true; nothing is trained for that.
+"""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes, find_rows
+from assay.data.columns import PAIR_CONCEPT
+from assay.data.manifest import PAIRS
+from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.metrics.evidence import Evidence, gather_from
+from assay.predictions import read_predictions
+from benchmarks.claims.diagnosing import effects_of
+from benchmarks.pages import write_between
+from benchmarks.trained.kept import Case, kept_cases, packed, read_case, write_case
+
+if TYPE_CHECKING:
+    from assay.runs.folder import RunFolder
+
+FOLDER = Path(__file__).parent / "records" / "demo"
+BEGIN, END = "<!-- demo: begin -->", "<!-- demo: end -->"
+
+
+def case_of(run: "RunFolder") -> Case:
+    """Return what a run predicted, beside what is true."""
+    dataset = run.dataset()
+    knowledge, predictions = dataset.knowledge, run.all_predictions(dataset.knowledge)
+    evidence = {split: gather_from(dataset, found) for split, found in predictions.items() if split != PAIRS}
+    arrays: dict[str, Array] = {"training": small(dataset.symbols("train", styles=False).concepts)}
+    for split, rows in evidence.items():
+        arrays |= arrays_of(split, rows)
+    if run.predictions(PAIRS).exists() and dataset.pairs is not None and dataset.pairs["split"] == "test":
+        changed = read_predictions(run.predictions(PAIRS), knowledge)
+        symbols, after = dataset.symbols(PAIRS, styles=False), gather_from(dataset, changed)
+        names = symbols.table[PAIR_CONCEPT].to_pylist()
+        arrays |= {
+            f"{PAIRS}.rows": find_rows(symbols.pair_rows, predictions["test"].index).astype(np.int32),
+            f"{PAIRS}.columns": small(np.array([knowledge.space.place(name) for name in names])),
+            **arrays_of(PAIRS, after.take(np.argsort(changed.index))),
+        }
+    header: dict[str, Any] = {
+        "name": run.title.replace(" on ", "-"),
+        "title": run.title,
+        "knowledge": knowledge.to_dict(),
+        "splits": list(evidence),
+        "answered": [part is not None for part in next(iter(evidence.values())).concept_probabilities],
+    }
+    return Case(header, arrays)
+
+
+def arrays_of(split: str, rows: Evidence) -> dict[str, Array]:
+    """Return the arrays of a split."""
+    parts = {"labels": small(rows.labels), "concepts": small(rows.concepts)}
+    masses = {"label_mass": packed(rows.label_probabilities), "concept_mass": packed(rows.concept_probabilities)}
+    return {f"{split}.{name}": part for name, part in (parts | masses).items() if part is not None}
+
+
+def small(codes: Codes) -> Array:
+    """Return codes as small numbers."""
+    return codes.astype(np.int16)
+
+
+def diagnosed(case: Case) -> Diagnosis:
+    """Return the diagnosis of kept predictions."""
+    effects = None if case.pairs is None else effects_of(case.pairs)
+    return diagnose(case.evidence, case.training, effects=effects)
+
+
+def demo_cases() -> Iterator[Case]:
+    """Yield the kept runs of the demo."""
+    yield from map(read_case, kept_cases(FOLDER))
+
+
+def markdown(found: Mapping[str, Diagnosis]) -> str:
+    """Return the verdicts as Markdown."""
+    parts = []
+    for title, diagnosis in found.items():
+        parts.append(
+            "\n".join([f"**{title}**", "", *(f"> {text}\n>" for text in diagnosis.sentences)]).removesuffix("\n>")
+        )
+    return "\n\n".join(parts)
+
+
+def main() -> None:
+    """Keep the predictions of a demo, and write its verdicts into pages."""
+    from assay.runs.folder import RUN, RunFolder
+
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.demo", description=__doc__)
+    parser.add_argument("folder", type=Path, help="a folder that `assay demo` wrote")
+    parser.add_argument("pages", nargs="*", type=Path, help="pages to write the verdicts into")
+    chosen = parser.parse_args()
+    for path in sorted(chosen.folder.rglob(RUN)):
+        print(write_case(case_of(RunFolder(path.parent)), FOLDER))
+    text = markdown({case.header["title"]: diagnosed(case) for case in demo_cases()})
+    print(text)
+    write_between([str(page) for page in chosen.pages], BEGIN, END, text)
+
+
+if __name__ == "__main__":
+    main()
