@@ -1,7 +1,7 @@
 """Keeps what the models of the demo predicted, and writes its nine verdicts into pages.
 
-`python -m benchmarks.demo DEMO docs/diagnosis.md` reads a folder that `assay demo -o DEMO` wrote. Tests repeat each verdict
-on the kept predictions, and check by hand that it is true; nothing is trained for that.
+`python -m benchmarks.demo DEMO docs/diagnosis.md` reads a folder that `assay demo -o DEMO` wrote. Tests repeat each
+verdict on the kept predictions, and check by hand that it is true; nothing is trained for that.
 """
 
 import argparse

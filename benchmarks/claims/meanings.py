@@ -396,9 +396,10 @@ def other_split(at: Place) -> Iterator[str]:
 
 @means("Labels are right far from the boundary of the rule and wrong near it.")
 def boundary(at: Place) -> Iterator[str]:
+    known = (at.rows.true >= 0).all(axis=1) & at.rows.knowledge.can_be(np.maximum(at.rows.true, 0))
     for label in at.labels():
         ok, near = ~at.rows.wrong[:, label], at.rows.near[:, label]
-        close, far = ok[near], ok[~near & (at.rows.true >= 0).all(axis=1)]
+        close, far = ok[near & known], ok[~near & known]
         yield from holds(f"right far from it ({far.mean():.2f})", low(far.sum(), len(far)) >= MOSTLY - 0.05)
         yield from holds(f"wrong near it ({close.mean():.2f})", close.mean() <= min(0.92, far.mean() - 0.07))
 
@@ -448,7 +449,7 @@ def unexplained(at: Place) -> Iterator[str]:
     yield from nothing_else(told, rows, own)
 
 
-@means("Labels are wrong too often, and nothing that was found accounts for half of them.")
+@means("Labels are wrong too often, and no finding by itself accounts for half of them.")
 def mixed_causes(at: Place) -> Iterator[str]:
     wrong = int(at.rows.wrong.sum())
     yield from holds(f"labels are wrong too often ({wrong})", low((~at.rows.right).sum(), len(at.rows)) > CLEAR)

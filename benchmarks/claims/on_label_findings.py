@@ -158,12 +158,16 @@ def boundary(
 ) -> Iterator[str]:
     rows, place = at.told.splits[split], at.told.label(label) or 0
     ok, close, known = ~rows.wrong[:, place], rows.near[:, place], (rows.true >= 0).all(axis=1)
-    if where == there == "that keep no variant of the rule and where":  # a variant is a way in which the rule holds
+    possible = np.asarray(rows.knowledge.can_be(np.maximum(rows.true, 0)), dtype=bool)
+    bare, only = where.removeprefix("whose annotated world is possible, "), there.startswith("whose annotated")
+    yield from holds("whether all are possible", only == (not possible[known].all()) and where == there)
+    known = known & possible
+    if bare == "that keep no variant of the rule and where":  # a variant is a way in which the rule holds
         by_rule = np.zeros(len(rows), dtype=bool)
         by_rule[known] = rows.knowledge.labels_of(rows.true[known])[:, place] == 1
         close, known = close & ~by_rule, known & ~by_rule
     else:
-        yield from holds(f"known words {where!r}", where == there == "where")
+        yield from holds(f"known words {where!r}", bare == "where")
     yield from share_is("right near the boundary", near, ok[close & known].sum(), (close & known).sum())
     yield from share_is("right far from it", far, ok[known & ~close].sum(), (known & ~close).sum())
     for hits, of in re.findall(r"'[^']+' \(([\d,]+) of ([\d,]+) right\)", worst or ""):

@@ -10,7 +10,7 @@ from assay.arrays import Array
 from benchmarks.claims.on_concepts import surely_right
 from benchmarks.claims.patterns import Share, listed, says
 from benchmarks.claims.rows import Rows, wilson
-from benchmarks.claims.told import Place, count_is, holds, share_is
+from benchmarks.claims.told import Place, count_is, holds, percent_of, share_is
 
 CAUSES = {
     "because of their annotation": "table",
@@ -79,11 +79,14 @@ def without_rule(at: Place, words: str = "") -> Iterator[str]:
 
 
 @says(
-    "On {split:name}, {p:n} % of the true concepts that the rule uses are not known and not judged; what needs all of them "
+    "On {split:name}, {p:n} % of the true concepts[{used}] are not known and not judged; what needs all of them "
     "is judged on the {whole:n} of {n:n} examples that have them all."
 )
-def gaps(at: Place, split: str, p: int, whole: int, n: int) -> Iterator[str]:
+def gaps(at: Place, split: str, p: int, whole: int, n: int, used: str | None) -> Iterator[str]:
     rows = at.told.splits[split]
+    yield from holds(
+        "the rule is named where there is one", used == (" that the rule uses" if at.told.knowledge.has_rule else None)
+    )
     chosen = rows.true[:, list(rows.used)]
     share = 100 * float((chosen < 0).mean())
     yield from holds(f"{p} % not known, counted {share:.1f} %", abs(share - p) <= 0.51)
@@ -247,16 +250,16 @@ def set_f1(at: Place, f1: float, sane: float) -> Iterator[str]:
 
 
 @says(
-    "When one concept is changed, the label follows in {follows:n} % of the changes that should move it and stays in "
-    "{stays:n} % of those that should not.",
-    "When one concept is changed, the label follows in {follows:n} % of the changes that should move it.",
-    "When one concept is changed, stays in {stays:n} % of those that should not.",
+    "When one concept is changed, the label follows in {follows:percent} of the changes that should move it and stays in "
+    "{stays:percent} of those that should not.",
+    "When one concept is changed, the label follows in {follows:percent} of the changes that should move it.",
+    "When one concept is changed, the label stays in {stays:percent} of the changes that should not move it.",
 )
-def effects(at: Place, follows: int | None = None, stays: int | None = None) -> Iterator[str]:
+def effects(at: Place, follows: str | None = None, stays: str | None = None) -> Iterator[str]:
     own = pair_shares(at)
     for what, said in (("follows", follows), ("stays", stays)):
         if said is not None:
-            yield from holds(f"{what} in {said} %, counted {100 * own[what]:.1f}", abs(100 * own[what] - said) <= 0.51)
+            yield from percent_of(what, said, own[what])
 
 
 def pair_shares(at: Place) -> dict[str, float]:

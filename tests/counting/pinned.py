@@ -23,8 +23,8 @@ from assay.logic.knowledge import Knowledge
 from assay.seeds import rng_for
 from tests.counting.random_tasks import flat_space, random_task, slot_space
 from tests.counting.rules import EVENODD, addition, both_ways, cle4evr, conjunction, kandinsky, xor
-from tests.diagnosis.pinned import RULES
 from tests.pins import Cases, digest, refusal
+from tests.rules import RULES
 
 MOST = 10**15
 FAMILIES = ("per-concept", "shared", "per-object")

@@ -177,3 +177,20 @@ def test_a_slope_that_has_no_limit_is_where_the_penalty_stops_it(sure):
     odds = math.log(sure / (1 - sure))
     assert odds / (1 + math.exp(odds * found.slope)) == pytest.approx(1e-6 * (found.slope - 1), rel=1e-6)
     assert found.shift == pytest.approx(0.0, abs=1e-9) and found.slope > 5
+
+
+def test_sharp_scaling_stays_finite_and_shifts_two_values_only():
+    np.testing.assert_allclose(Scaling(60.0)(np.array([[1.0, 0.0], [0.0, 1.0]])), np.eye(2), atol=1e-12)
+    three = np.array([[0.2, 0.3, 0.5]])
+    np.testing.assert_allclose(Scaling(1.0, 5.0)(three), three)
+    np.testing.assert_allclose(Scaling(1.0, np.log(3.0))(np.array([[0.5, 0.5]])), [[0.25, 0.75]])
+    np.testing.assert_allclose(Scaling(2.0)(np.array([[0.25, 0.75]])), [[0.1, 0.9]])
+
+
+def test_rows_of_equal_confidence_are_decided_together():
+    confidence, right = np.array([0.5, 0.9, 0.5, 0.7]), np.array([True, True, False, True])
+    coverage, accuracy = coverage_curve(confidence, right)
+    assert coverage.tolist() == [0.25, 0.5, 1.0] and accuracy.tolist() == [1.0, 1.0, 0.75]
+    assert [fit_threshold(confidence, right, target) for target in (0.75, 0.76, 1.0)] == [0.5, 0.7, 0.7]
+    with pytest.raises(ConfigError, match=r"no threshold reaches accuracy 0.9 on validation: the best is 0.750, dec"):
+        fit_threshold(np.ones(4), right, 0.9)

@@ -169,9 +169,7 @@ def test_a_diagnosis_tells_what_changes_do(data: Dataset, tmp_path: Path) -> Non
     assert diagnose_run(run, data).counterfactuals is None
     oracle(data.symbols("pairs")).write(run.predictions("pairs"), data.knowledge)
     found = diagnose_run(run, data)
-    assert (
-        found.verdict == "sound" and found.counterfactuals is not None and found.counterfactuals.text in found.reasons
-    )
+    assert found.verdict == "sound" and found.counterfactuals is not None and found.counterfactuals.text in found.notes
     assert found.to_dict()["counterfactuals"]["all"]["follows"]["value"] == 1.0
 
 

@@ -9,7 +9,6 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.diagnosis import rule_relation
 from assay.diagnosis.rule_relation import describe_learned_rules, relate, relations_in, worlds_of
-from assay.errors import TooLarge
 from assay.logic.evaluate import evaluate
 from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label
 from assay.logic.parse import parse
@@ -102,19 +101,6 @@ def test_worlds_to_compare_on_are_all_or_a_sample():
     some = worlds_of(LESS, 99)
     assert not some.exact and len(some.codes) == 99 and (some.codes[:, 0] < some.codes[:, 1]).all()
     assert len(np.unique(worlds_of(LESS, 99).codes, axis=0)) > 20
-
-
-def test_without_constraints_and_without_a_diagram_worlds_are_sampled_all_the_same(monkeypatch):
-    free = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"})
-    codes = rule_relation._worlds(free)
-    assert len(codes) == rule_relation.SAMPLED and sorted(set(codes[:, 1].tolist())) == list(range(10))
-    monkeypatch.setattr(rule_relation, "compile_diagram", refuse)
-    kept = rule_relation._worlds(LESS)
-    assert (kept[:, 0] < kept[:, 1]).all() and 0.4 < len(kept) / rule_relation.SAMPLED < 0.5  # 45 of 100
-
-
-def refuse(*_, **__):
-    raise TooLarge("too many nodes")
 
 
 def test_labels_without_a_rule_are_not_compared():

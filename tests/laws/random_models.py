@@ -26,12 +26,13 @@ RULES = (
     unruled(SIGNS),
     unruled(bits(["a", "b"]), range(7)),
     rule("b", ALWAYS),
+    rule("n == 1 and b", ConceptSpace((Concept("n", (0, 1)), Concept("b", (True, False))))),
     Knowledge.of(
         bits(list("abc")), {"y": "a + b + c >= 2", "first": "a"}, odds={"y": Odds(parse("a + b + c - 2"), 0.7)}
     ),
     Knowledge.of(bits(list("abcd")), {f"y{i}": f"{x} and {z}" for i, (x, z) in enumerate(PAIRS)}),
 )
-"""Bits, digits, objects, one value only, many labels, labels that are drawn, and no rule."""
+"""Bits, digits, objects, one value only, numbers that equal truths, many labels, labels that are drawn, and no rule."""
 SPLITS = ("test", "ood", "valid", "hard")
 
 

@@ -33,9 +33,9 @@ from assay.metrics.score import format_score, score
 from assay.metrics.transposed import transpose
 from assay.seeds import rng_for
 from assay.testing.zoo import certain
-from tests.diagnosis.pinned import RULES
 from tests.pins import Cases, refusal
 from tests.predictors import predictions
+from tests.rules import RULES
 from tests.toys import Coin, written
 
 ROWS = 60

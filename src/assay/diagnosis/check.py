@@ -191,7 +191,7 @@ class Check(ABC):
         """Return the further sentences of what was found, with the split where it is not the first."""
         if found is first:
             return list(found.details)
-        own = [] if found.claim == first.claim else [render(self.claims[found.claim].text, found.numbers)]
+        own = [] if found.says_all_of(first) else [render(self.claims[found.claim].text, found.numbers)]
         return [*own, *(f"On {found.split}: {text}" for text in found.details)]
 
 

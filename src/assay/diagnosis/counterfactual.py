@@ -16,6 +16,7 @@ from assay.data.columns import PAIR_CONCEPT
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.data.shown_values import ShownValues
+from assay.diagnosis.wording import percent
 from assay.errors import DataError
 from assay.metrics.evidence import Evidence, gather
 from assay.metrics.metric import mean
@@ -83,9 +84,11 @@ class Counterfactuals:
 def _said(effects: Effects) -> list[str]:
     said = []
     if effects.follows.applies:
-        said.append(f"the label follows in {100 * effects.follows.value:.0f} % of the changes that should move it")
+        said.append(f"the label follows in {percent(effects.follows.value)} of the changes that should move it")
     if effects.stays.applies:
-        said.append(f"stays in {100 * effects.stays.value:.0f} % of those that should not")
+        share = percent(effects.stays.value)
+        alone = f"the label stays in {share} of the changes that should not move it"
+        said.append(f"stays in {share} of those that should not" if said else alone)
     return said
 
 

@@ -264,7 +264,7 @@ def questions_of(space: ConceptSpace, columns: Sequence[int]) -> list[ConceptQue
     for column in columns:
         concept = space.concepts[column]
         values = concept.values
-        if all(isinstance(value, bool) for value in values) and len(values) == 2:  # 0 and 1 are no bool
+        if concept.kind == "bool" and len(values) == 2:  # 0 and 1 equal False and True
             code = concept.code(True)
             questions.append(ConceptQuestion(column, code, False, concept.name, f"not {concept.name}"))
             continue

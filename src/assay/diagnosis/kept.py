@@ -1,6 +1,7 @@
 """How many labels stay right under misreadings: those found, independent ones, and random ones of the same rate."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,16 +14,28 @@ SHUFFLES, ENOUGH_SHUFFLED = 20, 2_000_000
 """How often errors are shuffled, and after how many examples no more: the share is then known to about 0.001."""
 
 
-def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view: SplitView) -> float | None:
-    """Return the share of the distinct training worlds whose labels stay when these concepts are read by their maps."""
+@dataclass(frozen=True)
+class KeptInTraining:
+    """How many of the distinct training worlds keep their labels under a concept mapping."""
+
+    share: float
+    least: float
+    """The same of the worlds of one label value, where it is lowest: a value that is always lost is revealed."""
+
+
+def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view: SplitView) -> KeptInTraining | None:
+    """Return how many training worlds keep their labels when these concepts are read by their maps."""
     if training is None or not len(training):
         return None
     whole = training[(training >= 0).all(axis=1)]
     if not len(whole):
         return None
     worlds, knowledge = whole[distinct_rows(whole).first], view.evidence.knowledge
-    read = read_by_maps(wrong, worlds, knowledge.space)
-    return float((knowledge.labels_of(worlds) == knowledge.labels_of(read)).all(axis=1).mean())
+    labels, read = knowledge.labels_of(worlds), knowledge.labels_of(read_by_maps(wrong, worlds, knowledge.space))
+    kept = labels == read
+    cells = ((place, column == value) for place, column in enumerate(labels.T) for value in np.unique(column))
+    least = min(kept[rows, place].mean() for place, rows in cells)
+    return KeptInTraining(float(kept.all(axis=1).mean()), float(least))
 
 
 def kept_by_independent(view: SplitView) -> float:

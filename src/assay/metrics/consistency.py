@@ -50,9 +50,9 @@ def things_f1(evidence: Evidence) -> Array:
 
 
 def sane_things_f1(evidence: Evidence) -> Array:
-    """Return the set F1 of each example, 0 where it breaks a constraint (VALUED's sF1); NaN without constraints."""
-    broken = evidence.broken
-    return np.where(np.isnan(broken), np.nan, np.where(broken > 0, 0.0, things_f1(evidence)))
+    """Return the set F1 of each example, 0 where it breaks a constraint (VALUED's sF1); NaN where one is not known."""
+    broken, f1 = evidence.broken, things_f1(evidence)
+    return np.where(np.isnan(broken) | np.isnan(f1), np.nan, np.where(broken > 0, 0.0, f1))
 
 
 @per_example(

@@ -128,25 +128,6 @@ def test_purity_of_few_and_of_many():
     assert purity(numbers[:20], np.arange(20) >= 17) == 1.0 and math.isnan(purity(numbers, np.zeros(400, bool)))
 
 
-def test_skill_is_the_way_from_the_commonest_value_of_training_to_all_right(monkeypatch):
-    class Forest:
-        def fit(self, units, codes):
-            self.feature_importances_ = np.array([units[:, 0].mean(), len(codes)])
-            return self
-
-        def predict(self, units):
-            return units[:, 0].astype(int)
-
-    monkeypatch.setattr("assay.diagnosis.discovery.disentanglement._forest", lambda seed: Forest())
-    codes = np.array([[0, 1], [0, 1], [0, -1], [1, 1], [1, 2], [-1, 2]])
-    test = np.array([[1, 1], [1, 2], [1, 2], [0, 2], [-1, 1]])
-    units, asked = np.arange(12.0).reshape(6, 2), np.array([[1.0, 0], [1, 0], [0, 0], [0, 0], [0, 0]])
-    found = predict_columns(units, codes, asked, test, 0)
-    # the first: 3 of 4 right where 0, the commonest in training, is 1 of 4; the second: 1 of 5, where 1 is 2 of 5
-    assert found.skill == pytest.approx(((3 / 4 - 1 / 4) / (3 / 4) + (1 / 5 - 2 / 5) / (3 / 5)) / 2)
-    assert found.importance.tolist() == [[units[:5, 0].mean(), units[[0, 1, 3, 4, 5], 0].mean()], [5.0, 5.0]]
-
-
 def test_importance_by_rows_and_columns_of_unequal_number():
     importance = np.array([[0.6, 0.2], [0.4, 0.0], [0.0, 0.8], [0.0, 0.0]])
 

@@ -23,6 +23,7 @@ from assay.diagnosis.discovery.stability import agreement, live_units, stability
 
 NAN = math.nan
 
+
 def test_values_are_named_by_kind_and_number():
     space = ConceptSpace((Concept("c", ("red", "blue")), Concept("t", (False, True)), Concept("one", (4,)),
                           Concept("n", (0, 1, 2))))  # fmt: skip
@@ -42,13 +43,11 @@ A, B = ConceptValue(0, 1, "a"), ConceptValue(1, 1, "b")
 
 def test_thresholds_lie_between_numbers_that_differ():
     units = np.array([[4.0], [3.0], [3.0], [1.0]])
-    holds = np.array([[True], [True], [False], [False]])
-    best, cuts = _best_f1(units, holds, np.ones((4, 1), bool))
-    assert best[0, :, 0].tolist() == [pytest.approx(0.8), pytest.approx(2 / 3)]
-    assert cuts[0, :, 0].tolist() == [2.0, -math.inf]
-    unknown = np.array([[True], [True], [False], [True]])
-    best, cuts = _best_f1(units, holds & unknown, unknown)
-    assert best[0, 0, 0] == 1.0 and cuts[0, 0, 0] == 2.0
+    for codes, cut, f1 in (([1, 1, 0, 0], 2.0, 0.8), ([1, 1, -1, 0], 2.0, 1.0)):  # what is not known does not count
+        split = UnitSplit(units, np.array(codes)[:, None], None)
+        (match,) = fit_matches(split, (A,))
+        assert (match.unit, match.direction, match.threshold) == (0, 1, cut)
+        assert score_matches(split, (match,))[0].f1 == pytest.approx(f1)
 
 
 def test_the_direction_of_a_unit_and_values_that_do_not_vary():
@@ -62,14 +61,13 @@ def test_the_direction_of_a_unit_and_values_that_do_not_vary():
     scores = score_matches(split, (first, second))
     assert (scores[0].f1, scores[0].purity, scores[0].share) == (1.0, 1.0, 0.5)
     assert scores[1].share == 1.0 and np.isnan(scores[1].f1)
-    found = _score(split.units, np.array([True, False, False, False]), UnitMatch(A, None))
-    assert (found.f1, found.information, found.purity, found.share) == (0.0, 0.0, 0.0, 0.25)
     plain = scores[1].to_dict()
     assert plain["threshold"] is None and plain["unit"] is None and plain["f1"] is None and plain["share"] == 1.0
-    half = _score(split.units, np.array([True, False, True, False]), UnitMatch(A, 0, -1, -2.5))
+    other = UnitSplit(split.units, np.array([[1, 1], [0, 1], [1, 0], [0, 0]]), None)
+    half, none = score_matches(other, (UnitMatch(A, 0, -1, -2.5), UnitMatch(B, None)))
     assert (half.f1, half.purity) == (0.5, 0.5)
-    never = _score(split.units, np.array([True, False, True, False]), UnitMatch(A, 0, 1, 9.0))
-    assert never.f1 == 0.0
+    assert (none.f1, none.information, none.purity, none.share) == (0.0, 0.0, 0.0, 0.5)
+    assert score_matches(other, (UnitMatch(A, 0, 1, 9.0),))[0].f1 == 0.0
 
 
 def test_purity_takes_a_twentieth_but_at_least_eight():
@@ -105,7 +103,6 @@ def test_columns_without_two_values_are_not_predicted():
 def test_importance_is_concentrated_by_row_and_by_column():
     importance = np.array([[0.75, 0.25], [0.0, 0.0], [0.0, 1.0]])
     low = 1 + (0.75 * np.log2(0.75) + 0.25 * np.log2(0.25))
-    np.testing.assert_allclose(_concentration(importance), [low, 0, 1])
     assert disentanglement(importance) == pytest.approx((low + 1) / 2)
     shares = np.array([0.2, 0.8])
     second = 1 + (shares * np.log(shares)).sum() / np.log(3)
@@ -150,18 +147,15 @@ def test_probabilities_read_off_units_add_up():
 
 
 def test_a_curve_is_where_its_slope_is_none():
-    numbers, holds = np.array([1.0, 2, 3, 4, 6, 8]), np.array([0.0, 0, 1, 0, 1, 1])
-    found = _fit_curve(numbers, holds)
-    z = (numbers - numbers.mean()) / numbers.std()
-    rest = holds - found(numbers)
+    numbers, holds = np.array([1.0, 2, 3, 4, 6, 8]), np.array([0, 0, 1, 0, 1, 1])
+    space, pair = bits(["a", "b"]), (UnitMatch(A, 0), UnitMatch(B, 0))
+    split = UnitSplit(numbers[:, None], np.stack([holds, holds * 0 - 1], axis=1), None)
+    found, unknown = fit_readout(split, pair, space).curves
+    z, rest = (numbers - numbers.mean()) / numbers.std(), holds - found(numbers)
     assert (found.mean, found.scale) == (4.0, pytest.approx(numbers.std()))
     assert rest.sum() == pytest.approx(0.01 * found.bias, abs=1e-9)
     assert rest @ z == pytest.approx(0.01 * 0.6 * found.slope, abs=1e-9)
-    assert _fit_curve(np.zeros(0), np.zeros(0)) == ValueCurve(0.0, 1.0, 0.0, 0.0)
-    still = _fit_curve(np.full(4, 5.0), np.array([1.0, 1, 1, 0]))
-    assert (still.mean, still.scale, still.slope) == (5.0, 1.0, 0.0) and 0.74 < still(np.array([5.0]))[0] < 0.75
-    split = UnitSplit(numbers[:, None], np.stack([holds, holds * 0 - 1], axis=1).astype(int), None)
-    curves = fit_readout(split, (UnitMatch(A, 0), UnitMatch(B, 0)), bits(["a", "b"])).curves
-    assert curves[0] == found and curves[1] == ValueCurve(0.0, 1.0, 0.0, 0.0)
-
-
+    assert unknown == ValueCurve(0.0, 1.0, 0.0, 0.0)
+    still = UnitSplit(np.full((4, 1), 5.0), np.array([[1, 1], [1, 1], [1, 1], [0, 0]]), None)
+    flat = fit_readout(still, pair, space).curves[0]
+    assert (flat.mean, flat.scale, flat.slope) == (5.0, 1.0, 0.0) and 0.74 < flat(np.array([5.0]))[0] < 0.75

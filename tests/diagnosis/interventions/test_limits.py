@@ -1,5 +1,6 @@
 """Sources, budgets, plans and changes of worlds at their limits: what is refused, and what is just taken."""
 
+import json
 import math
 from types import SimpleNamespace
 
@@ -46,9 +47,7 @@ def test_sources_are_whole_or_refused():
     assert answers_from("expert:0", DATA, own)[0].argmax(axis=1).tolist() == [0, 1]
 
 
-def test_certain_answers_are_the_likeliest_and_the_first_of_equals():
-    found = _certain(np.array([[0.5, 0.5, 0.0], [0.2, 0.3, 0.5], [NAN, NAN, NAN], [0.1, NAN, 0.9]]))
-    assert found[:2].tolist() == [[1, 0, 0], [0, 0, 1]] and np.isnan(found[2:]).all()
+def test_certain_answers_are_one_row_an_example_of_values_that_there_are():
     with pytest.raises(DataError, match="beyond the values of its concept"):
         certain_answers(np.array([[1, 3]]), SPACE)
     for codes in (np.array([1, 2]), np.array([[1]]), np.array([[1, 2, 0]])):
@@ -68,18 +67,23 @@ def test_answers_are_checked_one_by_one():
 
 
 def test_confusions_are_accuracies_or_matrices(tmp_path):
-    assert [m.shape for m in _confusions("0.5", SPACE)] == [(2, 2), (3, 3)]
     for text in ("-0.01", "1.01"):
         with pytest.raises(ConfigError, match=f"expert:{text}: an accuracy is a number from 0 to 1"):
-            _confusions(text, SPACE)
-    path = tmp_path / "c.json"
-    np.testing.assert_allclose(_confusion(path, {"a": 0.75}, "a", 2), [[0.75, 0.25], [0.25, 0.75]])
-    np.testing.assert_allclose(_confusion(path, {}, "n", 3), np.eye(3))
-    given = [[0.5, 0.5], [0.25, 0.75]]
-    np.testing.assert_allclose(_confusion(path, {"a": given}, "a", 2), given)
-    for bad in (1.5, -1, "x", [[0.5, 0.4], [0, 1]], [[1.5, -0.5], [0, 1]], [[1.0]], [[NAN, 1], [0, 1]]):
+            answers_from(f"expert:{text}", DATA, None)
+    path, many = (
+        tmp_path / "c.json",
+        SimpleNamespace(**{**vars(DATA), "concepts": np.tile([[1, 2], [0, 0]], (4000, 1))}),
+    )
+    many.index = np.arange(8000)
+    for given, right in ((0.75, 0.75), ([[0.5, 0.5], [0.25, 0.75]], 0.625), (1.0, 1.0)):
+        path.write_text(json.dumps({"a": given}))
+        first, second = (p.argmax(axis=1) for p in answers_from(f"expert:{path}", many, None))
+        assert (first == many.concepts[:, 0]).mean() == pytest.approx(right, abs=0.03)
+        assert (second == many.concepts[:, 1]).all()  # a concept that is not named is never mistaken
+    for bad in (1.5, -1, "x", [[0.5, 0.4], [0, 1]], [[1.5, -0.5], [0, 1]], [[1.0]]):
+        path.write_text(json.dumps({"a": bad}))
         with pytest.raises(ConfigError, match=r"c.json: 'a' needs an accuracy, or 2 rows of 2 chances"):
-            _confusion(path, {"a": bad}, "a", 2)
+            answers_from(f"expert:{path}", DATA, None)
     sure = [np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]], float)]
     assert draw_expert_answers(DATA.concepts, sure, 0, "x").tolist() == [[0, 1], [1, 2]]
 
@@ -118,12 +122,6 @@ def test_toggling_is_for_manipulation_and_its_default():
         InterventionPlan(source="toggle")
     with pytest.raises(UnknownName, match="no kind of intervention named 'manipulate'"):
         InterventionPlan(kind="manipulate")
-    assert (_targets(changing, DATA, None, None) != DATA.concepts).all()
-    same = InterventionPlan(kind="manipulation", source="self")
-    assert _targets(same, DATA, None, None) is DATA.concepts
-    reader = SimpleNamespace(probabilities=lambda data: [np.array([[0.4, 0.6], [NAN, NAN]]), np.eye(3)[1:]])
-    seen = InterventionPlan(kind="manipulation", source="vlm")
-    assert _targets(seen, DATA, None, reader).tolist() == [[1, 1], [-1, 2]]
 
 
 def test_worlds_are_changed_where_they_can_be():

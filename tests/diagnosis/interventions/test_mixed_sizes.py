@@ -20,8 +20,6 @@ from assay.diagnosis.interventions.policies import (
     Responsiveness,
     Uncertainty,
     ValidationRanking,
-    _rows_within,
-    _sets_within,
     expected_changes,
     policy_of,
 )
@@ -87,22 +85,6 @@ def test_units_of_groups_and_costs():
     assert Units.of(SPACE, {"b": ["a", "b"]}).members == ((0, 3), (1,), (2,))
 
 
-def test_sets_within_a_budget_by_brute_force():
-    for budget in (0.9, 1.0, 2.5, 3.4999, 3.5, 4.0, 5.5, 6.4, 6.5):
-        sets = [
-            chosen
-            for size in (1, 2, 3)
-            for chosen in itertools.combinations(range(3), size)
-            if sum(UNITS.costs[unit] for unit in chosen) <= budget
-        ]
-        assert _sets_within(UNITS, budget, 10**6) == (sets, True)
-    ways = [math.prod(SPACE.sizes[p] for p in UNITS.concepts(chosen)) for chosen in ((0,), (1,), (2,))]
-    assert ways == [8, 3, 2]  # then 24, 16 and 6 for pairs, and 48 for all
-    assert _sets_within(UNITS, 6.5, 13 + 46) == ([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], False)
-    assert _sets_within(UNITS, 6.5, 13 + 46 + 48)[1] and not _sets_within(UNITS, 6.5, 13 + 46 + 47)[1]
-    assert _sets_within(UNITS, 6.5, 13 + 45) == ([(0,), (1,), (2,)], False)
-
-
 def test_a_budget_that_buys_nothing_is_refused():
     for budget in (Budget(0.5), Budget(5.0, 0.5), Budget(0.99)):
         with pytest.raises(ConfigError, match="buys nothing: the cheapest concept, 'b', costs 1"):
@@ -135,14 +117,6 @@ def test_filling_by_brute_force():
                 if UNITS.costs[unit] <= left:
                     bought[row, unit], left = True, left - UNITS.costs[unit]
             assert fill(scores, UNITS, Budget(each, total), possible).tolist() == bought.tolist()
-
-
-def test_rows_are_bought_up_to_the_last_coin():
-    scores, costs = np.array([0.1, 0.9, 0.5, 0.7]), np.array([1.0, 2.5, 3.0, 0.0])
-    assert _rows_within(scores, costs, 6.5).tolist() == [True, True, True, False]
-    assert _rows_within(scores, costs, 5.5).tolist() == [False, True, True, False]
-    assert _rows_within(scores, costs, 5.4).tolist() == [True, True, False, False]
-    assert _rows_within(scores, costs, 0.5).tolist() == [False] * 4
 
 
 def test_answers_are_those_to_what_is_asked():

@@ -9,7 +9,7 @@ from assay.concepts import bits
 from assay.diagnosis.automation import Abstention, coverage_curve, fit_abstention, fit_threshold
 from assay.diagnosis.calibration import Scaling, fit_scaling
 from assay.diagnosis.discovery.matching import BINS, FEWEST_TOP, TOP_SHARE, purity, unit_information
-from assay.diagnosis.discovery.readout import Readout, ValueCurve, _fit_curve
+from assay.diagnosis.discovery.readout import Readout, ValueCurve
 from assay.diagnosis.interventions.curve import Automation, Point, Trial, Truth, budgets_from, by_concept
 from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
 from assay.diagnosis.interventions.intervene import InterventionPlan
@@ -22,8 +22,6 @@ from assay.diagnosis.interventions.policies import (
     Responsiveness,
     Uncertainty,
     ValidationRanking,
-    _rows_within,
-    _sets_within,
     expected_changes,
     policy_of,
 )
@@ -36,7 +34,6 @@ from assay.diagnosis.interventions.sources import (
     even_confusion,
 )
 from assay.diagnosis.interventions.units import Budget, Units
-from assay.diagnosis.leakage import _cross_entropy, _log_odds, _ones
 from assay.diagnosis.propagation import chebyshev_points
 from assay.errors import ConfigError, DataError
 from assay.logic.knowledge import Knowledge
@@ -172,22 +169,6 @@ def test_the_most_responsive_set_is_asked_about_above_the_threshold():
     assert Responsiveness().ask(state(made, open_rows=[False, True, True]), Budget(1)).units.tolist()[0] == [0, 0, 0]
 
 
-def test_sets_are_compared_while_they_are_few():
-    assert _sets_within(UNITS, 2, 1000) == ([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], True)
-    assert _sets_within(UNITS, 3, 14) == ([(0,), (1,), (2,)], False) and _sets_within(UNITS, 1, 1) == (
-        [(0,), (1,), (2,)],
-        True,
-    )
-    assert _sets_within(UNITS, 2, 18) == ([(0,), (1,), (2,), (0, 1), (0, 2), (1, 2)], True)
-    assert _sets_within(UNITS, 2, 17) == ([(0,), (1,), (2,)], False) and _sets_within(UNITS, 0.5, 99) == ([], True)
-
-
-def test_rows_are_bought_by_falling_score():
-    scores, costs = np.array([0.2, 0.9, 0.5, 0.9]), np.array([1.0, 2.0, 0.0, 3.0])
-    assert _rows_within(scores, costs, 5).tolist() == [False, True, False, True]
-    assert _rows_within(scores, costs, 3).tolist() == [True, True, False, False]
-
-
 def test_concepts_are_ranked_by_how_much_they_would_have_helped():
     made = model([0.1, 0.9, 0.9], [0.1, 0.9, 0.2], [0.1, 0.9, 0.8])
     truth = np.array([[1, 1, 1], [1, 1, 1], [0, 1, 1]])
@@ -311,26 +292,9 @@ def test_points_that_interpolate_a_logistic_function():
         assert found == 2 or 4 / ((r - 1) * r ** (found - 2)) > error
 
 
-def test_columns_of_the_leakage_probe():
-    assert _log_odds(np.array([0.5, 0.0, 1.0, 0.9])) == pytest.approx([0, -1, 1, np.log(9) / 8])
-    codes = np.array([[0, 2], [1, 0]])
-    assert _ones(codes, [2, 3], [0, 1]).tolist() == [[0, 0, 1], [1, 0, 0]] and _ones(codes, [2, 3], [1]).tolist() == [
-        [0, 1],
-        [0, 0],
-    ]
-    labels = np.arange(80) % 2
-    halves = np.arange(80) // 2 % 2
-    good, bad = _cross_entropy(labels[:, None] * 9.0, labels, halves), _cross_entropy(np.zeros((80, 1)), labels, halves)
-    assert good < 0.1 and bad == pytest.approx(np.log(2), abs=1e-3)
-    assert _cross_entropy(np.zeros((4, 1)), np.zeros(4, dtype=int), np.array([0, 1, 0, 1])) == pytest.approx(0.0)
-
-
 def test_curves_of_values():
     curve = ValueCurve(2.0, 4.0, 3.0, -1.0)
     assert curve(np.array([2.0, 6.0])) == pytest.approx([1 / (1 + np.e), 1 / (1 + np.exp(-2))])
-    assert _fit_curve(np.zeros(0), np.zeros(0)) == ValueCurve(0.0, 1.0, 0.0, 0.0)
-    plain = _fit_curve(np.zeros(8), np.array([1.0, 1, 1, 1, 1, 1, 0, 0]))
-    assert (plain.mean, plain.scale) == (0.0, 1.0) and plain(np.zeros(1))[0] == pytest.approx(0.75, abs=2e-3)
     assert Readout(RULE.space, (), ()).probabilities(np.zeros((2, 1)))[0].sum(axis=1) == pytest.approx([1, 1])
 
 

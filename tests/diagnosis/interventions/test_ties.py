@@ -8,10 +8,8 @@ import pytest
 from assay.concepts import bits
 from assay.diagnosis.automation import Abstention
 from assay.diagnosis.calibration import Scaling
-from assay.diagnosis.interventions import intervene as module
 from assay.diagnosis.interventions.curve import Trial, Truth
 from assay.diagnosis.interventions.intervenable import BottleneckModel, ModelOutput
-from assay.diagnosis.interventions.intervene import InterventionPlan
 from assay.diagnosis.interventions.manipulation import Manipulation
 from assay.diagnosis.interventions.policies import Responsiveness
 from assay.diagnosis.interventions.policy import PolicyState, Selection
@@ -104,23 +102,3 @@ def test_a_point_of_two_labels_and_two_concepts_by_hand():
         "answered": 3 / 5, "edited": 2 / 5, "cost": (3.5 + 2.5 + 2.5 + 1) / 5, "changed": 0.6, "exact": False,
         "gain": 0.25, "coverage": 0.6, "selective_accuracy": 1 / 3, "net_work_automated": 0.6 - 1.0 / 2,
     })  # fmt: skip
-
-
-def test_a_policy_is_made_of_the_plan_and_of_validation(monkeypatch):
-    made = []
-    monkeypatch.setattr(module, "policy_of", lambda *given: made.append(given) or "policy")
-    held = SimpleNamespace(concepts="its concepts", labels="its labels")
-    units = Units.of(SPACE, {"g": ["d", "b"]})
-
-    def policy(*names, **plan):
-        assert (
-            module._policy(InterventionPlan(**plan), dict.fromkeys(names, held), lambda data: ("model", data), units)
-            == "policy"
-        )
-        return made[-1]
-
-    assert policy("valid", policy="fixed", order=["e", "g"], threshold=0.5) == ("fixed", 0.5, [3, 1], None, units)
-    name, threshold, order, ranking, given = policy("test", "valid", policy="validation")
-    assert (name, threshold, order, given) == ("validation", None, [], units)
-    assert (ranking.model, ranking.concepts, ranking.labels) == (("model", held), "its concepts", "its labels")
-    assert policy("test", policy="validation")[3] is None and policy("valid", policy="random")[3] is None

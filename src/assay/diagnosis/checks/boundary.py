@@ -98,10 +98,11 @@ class BoundaryCheck(Check):
 
     def _near(self, case: Case, view: SplitView) -> Iterator[Found]:
         settings, fewest, kept = case.settings(NearBoundary), case.settings(Rivals).fewest, case.settings(Verdict).kept
-        found = []
+        found, possible = [], np.asarray(view.evidence.knowledge.can_be(view.evidence.concepts), dtype=bool)
+        among = "" if possible[view.evidence.known.all(axis=1)].all() else "whose annotated world is possible, "
         for place, (label, side) in enumerate(zip(view.evidence.knowledge.labels, view.evidence.sides, strict=True)):
             right = ~view.wrong[:, place]
-            near, far = side.in_types.any(axis=1) & ~side.in_variants.any(axis=1), side.far
+            near, far = side.in_types.any(axis=1) & ~side.in_variants.any(axis=1) & possible, side.far & possible
             if not rises(~right[far], ~right[near], view.level, settings.drop, fewest):
                 continue
             hits, total = int(right[near].sum()), int(near.sum())
@@ -114,7 +115,7 @@ class BoundaryCheck(Check):
             numbers: dict[str, Number] = {
                 "split": view.name, "label": label.name, "near_right": hits, "near": total,
                 "far_right": int(right[far].sum()), "far": int(far.sum()),
-                "where": "that keep no variant of the rule and where" if side.variants else "where",
+                "where": among + ("that keep no variant of the rule and where" if side.variants else "where"),
                 "worst": f"; clearly wrong: {join_first(worst, MOST_TYPES)}" if worst else "",
             }  # fmt: skip
             found.append((place, label.name, numbers, near))

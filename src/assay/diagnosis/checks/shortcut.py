@@ -87,14 +87,15 @@ class ShortcutCheck(Check):
         if not count:
             return None
         key = f"{view.name} {names}"
-        agreement = case.remember(f"kept in training {key}", lambda: kept_in_training(wrong, case.training, view))
+        agreed = case.remember(f"kept in training {key}", lambda: kept_in_training(wrong, case.training, view))
         columns = [view.evidence.knowledge.space.place(name) for name in names]
         random = case.remember(f"kept by random {key}", lambda: kept_by_random(view, columns))
-        always = agreement is not None and agreement >= 1 - case.settings(Concepts).tolerated
+        concepts = case.settings(Concepts)
+        always = agreed is not None and agreed.share >= 1 - concepts.tolerated and agreed.least >= concepts.recall
         if not always and not _keeps(case, view, kept, count, random):
             return None
         claim = "kept" if _keeps(case, view, kept, count, random) else "training"
-        known: dict[str, Number] = {} if agreement is None else {"agreement": agreement}
+        known: dict[str, Number] = {} if agreed is None else {"agreement": agreed.share}
         return self._found(case, view, claim, wrong, known | {"kept": kept, "random": random})
 
     def _mixed(self, case: Case, view: SplitView) -> Found | None:

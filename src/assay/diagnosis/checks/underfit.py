@@ -81,7 +81,7 @@ class UnderfitCheck(Check):
             "Train the concepts longer, or calibrate them: their probabilities, not their values, make labels wrong.",
         ),
         "mixed": Claim(
-            "Labels are wrong too often, and nothing that was found accounts for half of them.",
+            "Labels are wrong too often, and no finding by itself accounts for half of them.",
             "On {split}, {causes}",
             "Mend the largest cause first; `assay diagnose RUN --full` shows all.",
         ),
@@ -96,7 +96,12 @@ class UnderfitCheck(Check):
     def find(self, case: Case) -> Iterator[Found]:
         """Yield the labels of the first split that are not learned, or wrong too often."""
         view = case.first
-        lost = [place for place, label in enumerate(view.labels) if label.standing == "wrong"]
+        doubtful = view.causes["unsure"].sum(axis=0)
+        lost = [
+            place
+            for place, label in enumerate(view.labels)
+            if label.standing == "wrong" and 2 * doubtful[place] < label.examples - label.right
+        ]
         tolerated, each = case.settings(Concepts).tolerated, view.level / len(view.labels)
         unexplained = (view.open | view.causes["both"]).sum(axis=0)
         often = [
@@ -104,7 +109,6 @@ class UnderfitCheck(Check):
             for place, label in enumerate(view.labels)
             if at_least(int(unexplained[place]), label.examples, tolerated) <= each
         ]
-        doubtful = view.causes["unsure"].sum(axis=0)
         unsure = [p for p, s in enumerate(view.labels) if at_least(int(doubtful[p]), s.examples, tolerated) <= each]
         for claim, places in (("labels", lost), ("uncertain", unsure), ("unexplained", often)):
             if not places or (claim != "labels" and lost):
@@ -129,7 +133,7 @@ def _counted(claim: str, chosen: Array, view: SplitView) -> Array:
 
 
 def mixed(case: Case) -> Found:
-    """Return that nothing that was found accounts for half of the wrong labels, with the causes of the worst split."""
+    """Return that no finding accounts for half of the wrong labels, with the causes of the worst split."""
     view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
     numbers: dict[str, Number] = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
     return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})

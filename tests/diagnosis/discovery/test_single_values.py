@@ -1,14 +1,12 @@
 """Discovered units and training labels where a concept that comes first has one value, or is settled only in part."""
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from assay.diagnosis.discovery.disentanglement import _forest, information_gap
+from assay.diagnosis.discovery.disentanglement import information_gap
 from assay.diagnosis.discovery.matching import ConceptValue, UnitMatch, UnitSplit, fit_matches, score_matches
-from assay.diagnosis.identifiability import _identified_groups
 
 STILL, TOLD, KIND = ConceptValue(0, 1, "w = v"), ConceptValue(1, 1, "a"), ConceptValue(2, 2, "n = 2")
 
@@ -30,25 +28,3 @@ def test_the_gap_of_concepts_after_one_that_does_not_vary_has_their_own_sizes():
     units = np.stack([rows * 0, rows % 2, np.minimum(rows % 3, 1)], axis=1).astype(float)
     merged = -(math.log(1 / 3) + 2 * math.log(2 / 3)) / 3  # what is told of n where 1 and 2 look alike
     assert information_gap(UnitSplit(units, concepts, None), [5, 2, 3]) == pytest.approx((1 + merged / math.log(3)) / 2)
-
-
-def counted(total, *lefts, shares=()):
-    steps = [SimpleNamespace(supervised=f"v{place}", left=left) for place, left in enumerate(lefts)]
-    entries = [(SimpleNamespace(owner=owner), share) for owner, share in shares]
-    asked = []
-    readings = SimpleNamespace(identifiability=lambda: entries, plan=lambda seconds: asked.append(seconds) or steps)
-    return SimpleNamespace(readings=readings, total=total), asked
-
-
-def test_a_group_is_identified_where_each_of_its_entries_is():
-    shares = (("a", 1), ("b", 0.5), ("c", 1), ("b", 1), ("a", 1), ("c", 0.999))
-    count, _ = counted(3, shares=shares)
-    assert _identified_groups(count) == {"a": True, "b": False, "c": False}
-    assert _identified_groups(counted(None, shares=shares)[0]) == {}
-    assert _identified_groups(SimpleNamespace(readings=None, total=3)) == {}
-
-
-def test_forests_are_small_and_drawn_from_the_seed():
-    units = np.arange(40.0)[:, None] % 7
-    trees = _forest(5).fit(units, np.arange(40) % 2)
-    assert (len(trees.estimators_), trees.max_depth, trees.random_state) == (20, 10, 5)
