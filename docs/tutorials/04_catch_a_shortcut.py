@@ -29,12 +29,15 @@ for name, answers in predictors.items():
     print(f"{name}: label accuracy {accuracy:.2f}, verdict {diagnosis.verdict}")
 
 # %% [markdown]
-# The diagnosis of the shortcut names the digits that are misread, how often, and whether the training labels could have
-# revealed it.
+# The diagnosis of the shortcut names the digits that are misread, how often, and what to do next. What else was found is in
+# `details`, such as whether the training labels could have revealed it.
 
 # %%
 diagnosis = assay.diagnose(ds, predictors["shortcut"])
 print(diagnosis.text)
+
+# %%
+print("\n".join(diagnosis.details))
 
 # %%
 diagnosis.plot()
