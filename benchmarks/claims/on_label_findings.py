@@ -12,7 +12,7 @@ from benchmarks.claims.on_labels import causes_of, pair_shares
 from benchmarks.claims.patterns import Share, listed, percent_is, says, whole
 from benchmarks.claims.regions import difference, inside
 from benchmarks.claims.rows import Rows, among, numbered, wilson
-from benchmarks.claims.told import Place, any_of, count_is, holds, percent_of, share_is
+from benchmarks.claims.told import Place, any_of, count_is, holds, percent_of, points_are, share_is
 
 HALVED = 0.05
 """How far a share on other halves of the examples may be off, beside chance."""
@@ -92,8 +92,9 @@ MEMORY = "Labels are right in {seen:share} examples whose world training shows, 
 
 @says(
     MEMORY
-    + "; among examples with equal values of the concepts that the rule uses[{split}], {by:percent} more are wrong on the new ones.",
-    MEMORY + "; in equal regions of the rule[{split}], {by:percent} more are wrong on the new ones.",
+    + "; among examples with equal values of the concepts that the rule uses[{split}], the share of wrong labels is {by:points} higher on the new ones.",
+    MEMORY
+    + "; in equal regions of the rule[{split}], the share of wrong labels is {by:points} higher on the new ones.",
     MEMORY + ", whose used concepts no world of training has (a missed region would look the same).",
 )
 def memorised(
@@ -117,13 +118,13 @@ def memorised(
     cells = [numbered(told.gathered("near").astype(np.int64) if regions else codes[:, columns])]
     parts = np.concatenate([np.full(int(rows.known.sum()), i) for i, rows in enumerate(told.compared.values())])
     found = difference(~right, fresh, [*cells, parts] if split else cells)[0]
-    yield from percent_of("more wrong on new worlds", by, found, REGIONS if regions else 0.0)
+    yield from points_are("more wrong on new worlds", by, found, REGIONS if regions else 0.0)
 
 
 @says(
-    "On {split:name}, labels are wrong in {wrong:share} examples whose worlds {first:name} shows too, {by:percent} more than there.",
+    "On {split:name}, labels are wrong in {wrong:share} examples whose worlds {first:name} shows too, {by:points} more than there.",
     "On {split:name}, labels are wrong in {wrong:share} examples with values of the used concepts that {first:name} shows too, "
-    "{by:percent} more than there.",
+    "{by:points} more than there.",
 )
 def shifted(at: Place, split: str, wrong: Share, first: str, by: str) -> Iterator[str]:
     own, other = at.told.splits[first], at.told.splits[split]
@@ -134,18 +135,18 @@ def shifted(at: Place, split: str, wrong: Share, first: str, by: str) -> Iterato
     yield from share_is("wrong labels at equal worlds", wrong, bad[1][shared].sum(), shared.sum())
     side = np.arange(len(bad[0]) + len(bad[1])) >= len(bad[0])
     found = difference(np.concatenate(bad), side, [numbered(np.concatenate(codes))])[0]
-    yield from percent_of("more wrong labels", by, found)
+    yield from points_are("more wrong labels", by, found)
 
 
 @says(
-    "On {split:name}, labels are wrong in {wrong:share} examples, {by:percent} more than on {first:name}; {shared:percent} of "
+    "On {split:name}, labels are wrong in {wrong:share} examples, {by:points} more than on {first:name}; {shared:percent} of "
     "its examples have worlds that {other:name} shows too."
 )
 def other_split(at: Place, split: str, wrong: Share, by: str, first: str, shared: str, other: str) -> Iterator[str]:
     rows, own = at.told.splits[split], at.told.splits[first]
     bad, before = ~rows.right[rows.known], ~own.right[own.known]
     yield from share_is("wrong labels", wrong, bad.sum(), len(bad))
-    yield from percent_of("more wrong labels", by, float(bad.mean() - before.mean()))
+    yield from points_are("more wrong labels", by, float(bad.mean() - before.mean()))
     yield from percent_of("equal worlds", shared, float(among(rows.true[rows.known], own.true[own.known]).mean()))
 
 
@@ -351,6 +352,11 @@ def counted(at: Place, rows: Rows, name: str) -> tuple[int, int]:
     """Return how many are right of what a list names: a label, a concept, or labels that follow."""
     if name.startswith("labels that follow"):
         return int((rows.complete & rows.follows(False)).sum()), int(rows.complete.sum())
+    if " where it is " in name:
+        label, _, value = name.removeprefix("label ").partition(" where it is ")
+        place = at.told.label(label) or 0
+        own = rows.labels[:, place] == [str(v) for v in at.told.knowledge.labels[place].values].index(value)
+        return int((own & ~rows.wrong[:, place]).sum()), int(own.sum())
     if name.startswith("label "):
         return int((~rows.wrong[:, at.told.label(name.removeprefix("label ")) or 0]).sum()), len(rows)
     own = confusion(rows, at.told.columns(name))

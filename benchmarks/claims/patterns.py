@@ -16,6 +16,7 @@ SHAPES = {
     "": r".+?",
     "n": COUNT,
     "percent": PERCENT,
+    "points": r"-?\d+ points?",
     "share": rf"{PERCENT} \({END} to {END} %\) of {COUNT}",
     "number": r"-?\d+\.\d+",
     "name": r"[\w.-]+",

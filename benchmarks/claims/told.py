@@ -131,6 +131,12 @@ def percent_of(what: str, said: str, share: float, slack: float = 0.0) -> Iterat
         yield f"{what}: says {said}, counted {100 * share:.2f} %"
 
 
+def points_are(what: str, said: str, difference: float, slack: float = 0.0) -> Iterator[str]:
+    """Yield what is false about a difference of two shares in points."""
+    if abs(100 * difference - int(said.partition(" ")[0])) > 0.51 + 100 * slack:
+        yield f"{what}: says {said}, counted {100 * difference:.2f} points"
+
+
 def holds(what: str, true: object) -> Iterator[str]:
     """Yield a statement that is false."""
     if not true:

@@ -65,6 +65,8 @@ class ReadingCount:
     @property
     def text(self) -> str:
         """The count in words."""
+        if self.of_used == (1, 1):
+            return "1 reading keeps every label: the right one"
         return f"{numerals(*self.of_used)} readings keep every label, the right one included"
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.thresholds import Section
-from assay.diagnosis.wording import join_words, percent, share_of
+from assay.diagnosis.wording import join_words, percent, points, share_of
 from assay.registry import Registry
 
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ Number = int | float | str
 """What a template takes: a count, a share, or words."""
 FINDINGS = Registry("finding", "assay.diagnosis.checks", "assay.findings", "assay.diagnosis.check:Check")
 ONE = re.compile(r"(?<![\d,.])1 (example|label|concept|world)s\b")
-PLACE = re.compile(r"\{(\w+)(?:/(\w+)|(%))?\}")
+PLACE = re.compile(r"\{(\w+)(?:/(\w+)|([%+]))?\}")
 
 
 @dataclass(frozen=True)
 class Claim:
     """A sentence that a check can say: what it means, its text, and what to do next.
 
-    In a text, `{a}` stands for a number or words, `{a%}` for a share in per cent, and `{a/b}` for a of b with its 95 %
-    interval.
+    In a text, `{a}` stands for a number or words, `{a%}` for a share in per cent, `{a+}` for a difference of shares in
+    points, and `{a/b}` for a of b with its 95 % interval.
     """
 
     meaning: str
@@ -54,12 +54,12 @@ def render(template: str, numbers: Mapping[str, Number]) -> str:
     """
 
     def filled(match: re.Match[str]) -> str:
-        name, of, share = match.groups()
+        name, of, form = match.groups()
         value = numbers[name]
         if of is not None:
             return share_of(int(value), int(numbers[of]))
-        if share:
-            return percent(float(value))
+        if form:
+            return percent(float(value)) if form == "%" else points(float(value))
         return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
 
     return ONE.sub(r"1 \1", PLACE.sub(filled, template))
@@ -156,6 +156,8 @@ class Check(ABC):
     """Findings that it says more exactly, so that it comes before them."""
     why: ClassVar[str] = ""
     """A few words for tables; the template of the claim's text, shortened, if there is none."""
+    detailed: ClassVar[bool] = False
+    """Whether its first detail says more than another finding, so that it is the second reason."""
     fallback: ClassVar[bool] = False
     """Whether it is asked only where no other check found a fault."""
     needs_rule: ClassVar[bool] = False

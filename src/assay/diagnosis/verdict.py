@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from assay.arrays import Codes
 from assay.diagnosis.case import Case, case_of
 from assay.diagnosis.certainty import Certainty, certainty_of
-from assay.diagnosis.check import Finding, Kind
+from assay.diagnosis.check import Finding, Kind, check_of
 from assay.diagnosis.concepts import ConceptState
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.errors import Errors
@@ -95,9 +95,11 @@ class Diagnosis:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """At most two reasons with numbers: of the first finding and of the second, or a detail of the first."""
+        """At most two reasons with numbers: of the first finding, and of the second or a detail of the first."""
         first, *others = self.findings
-        texts = [first.text, *(f"Also {other.kind}: {other.text}" for other in others), *first.details]
+        check, also = check_of(self.verdict), [f"Also {other.kind}: {other.text}" for other in others]
+        rest = [*first.details, *also] if check is not None and check.detailed else [*also, *first.details]
+        texts = [first.text, *rest]
         return tuple(text for text in texts if text)[:MOST_REASONS]
 
     @property

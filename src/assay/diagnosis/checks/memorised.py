@@ -59,13 +59,14 @@ class MemorisedCheck(Check):
             "The model is right on worlds of the training set, and wrong on new ones with the same used concepts.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
             "{worlds} other worlds; among examples with equal values of the concepts that the rule uses{split_too}, "
-            "{by%} more are wrong on the new ones.",
+            "the share of wrong labels is {by+} higher on the new ones.",
             "{next}",
         ),
         "regions": Claim(
             "The model is right on worlds of the training set, and wrong on new ones in the same region of the rule.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
-            "{worlds} other worlds; in equal regions of the rule{split_too}, {by%} more are wrong on the new ones.",
+            "{worlds} other worlds; in equal regions of the rule{split_too}, the share of wrong labels is {by+} "
+            "higher on the new ones.",
             "{next}",
         ),
         "worlds": Claim(

@@ -53,19 +53,19 @@ class ShiftedCheck(Check):
     claims: ClassVar = {
         "worlds": Claim(
             "Labels are wrong more often on another split that shows the same worlds: its pictures differ.",
-            "On {split}, labels are wrong in {wrong/examples} examples whose worlds {first} shows too, {by%} more "
+            "On {split}, labels are wrong in {wrong/examples} examples whose worlds {first} shows too, {by+} more "
             "than there.",
             "Look for what differs in the pictures: `assay audit DATA` compares nuisances of the splits.",
         ),
         "cells": Claim(
             "Labels are wrong more often on another split at equal values of the used concepts: its pictures differ.",
             "On {split}, labels are wrong in {wrong/examples} examples with values of the used concepts that {first} "
-            "shows too, {by%} more than there.",
+            "shows too, {by+} more than there.",
             "Look for what differs in the pictures: `assay audit DATA` compares nuisances of the splits.",
         ),
         "splits": Claim(
             "Labels are wrong more often on another split; whether its worlds or its pictures are why cannot be told.",
-            "On {split}, labels are wrong in {wrong/examples} examples, {by%} more than on {first}; {shared%} of its "
+            "On {split}, labels are wrong in {wrong/examples} examples, {by+} more than on {first}; {shared%} of its "
             "examples have worlds that {first} shows too.",
             "Draw {split} again with worlds of {first}: only this tells other pictures from new worlds.",
         ),

@@ -45,6 +45,7 @@ class ShortcutCheck(Check):
     )
     settings = Shortcut
     needs_rule = True
+    detailed = True
     rivals = (Rival("annotations", _by_annotations, "wrong annotations explain the disagreement of model and table"),)
     why = "labels kept in {kept} of {misread} misread examples"
     claims: ClassVar = {

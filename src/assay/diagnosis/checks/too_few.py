@@ -103,7 +103,7 @@ class TooFewCheck(Check):
     def _undecided(self, case: Case, view: SplitView) -> Found:
         labels = undecided_labels(case)
         concepts = view.in_state(["too few"])
-        parts = [(f"label {x.label}", x.right, x.examples) for x in labels]
+        parts = [part for label in labels for part in _parts_of(case, view, label)]
         parts += [(x.concept, x.right, x.answered) for x in concepts]
         total = int(view.complete.sum())
         if not total and not parts:
@@ -111,7 +111,8 @@ class TooFewCheck(Check):
             return Found("never whole", view.name, numbers | {"named": "no example has all used concepts"})
         if total and not follows_surely(case):
             parts.append(("labels that follow from the concepts", int((view.complete & view.follows).sum()), total))
-        more = [found for _, right, total in parts if (found := more_needed(case, right, total)) is not None]
+        needed = [(more_needed(case, right, total), total) for _, right, total in parts]
+        more = [round(found * len(view) / max(1, total)) for found, total in needed if found is not None]
         advice = f"Predict about {max(more):,} more examples: at these rates they would decide." if more else ""
         numbers = {
             "split": view.name, "examples": len(view), "more": max(more, default=0),
@@ -120,6 +121,21 @@ class TooFewCheck(Check):
         }  # fmt: skip
         concerned = tuple(x.concept for x in concepts), tuple(x.label for x in labels)
         return Found("undecided", view.name, numbers, *concerned)
+
+
+def _parts_of(case: Case, view: SplitView, label: LabelState) -> list[tuple[str, int, int]]:
+    """Return what of a label is not decided, with how often it is right: all of it, or some of its values."""
+    if not label.missed or not surely_right(label.right, label.examples, case.settings(Labels)):
+        return [(f"label {label.label}", label.right, label.examples)]
+    place = view.evidence.knowledge.label_names.index(label.label)
+    values, parts = view.evidence.knowledge.labels[place].values, []
+    for code, value in enumerate(values):
+        if str(value) in label.missed:
+            own = view.truth[:, place] == code
+            parts.append(
+                (f"label {label.label} where it is {value}", int((own & ~view.wrong[:, place]).sum()), int(own.sum()))
+            )
+    return parts
 
 
 def more_needed(case: Case, right: int, total: int) -> int | None:
