@@ -46,7 +46,7 @@ def case_of(run: "RunFolder") -> Case:
             **arrays_of(PAIRS, after.take(np.argsort(changed.index))),
         }
     header: dict[str, Any] = {
-        "name": run.title.replace(" on ", "-"),
+        "name": run.title.partition(",")[0].replace(" on ", "-"),
         "title": run.title,
         "knowledge": knowledge.to_dict(),
         "splits": list(evidence),
