@@ -326,8 +326,9 @@ def test_a_file_is_moved_into_place_where_a_store_would_show_half_of_it(tmp_path
     RemotePath("s3://top/a.txt").mkdir()
     assert done == [("pipe_file", "top/a.txt", b"1")]
     done.clear()
-    RemotePath("file:///top/a.txt").write(b"1")
-    half = f"top/.a.txt.{os.getpid()}.tmp"
+    monkeypatch.setattr(os, "urandom", lambda size: b"\x07" * size)
+    RemotePath("sftp:///top/a.txt").write(b"1")
+    half = "top/.a.txt.0707070707070707.tmp"
     assert done == [("makedirs", "top"), ("pipe_file", half, b"1"), ("mv", half, "top/a.txt")]
 
     def broken(place):
