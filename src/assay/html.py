@@ -12,8 +12,8 @@ from dataclasses import dataclass
 STYLE = "border-collapse:collapse;font-size:13px"
 CELL = "padding:2px 8px;text-align:left;vertical-align:top"
 SCHEME = re.compile(r"[^/?#]*:")
-UNSEEN = re.compile(r"[\x00-\x20\x7f-\xa0\\\u2028\u2029]")
-"""Signs that browsers leave out of an address or take for others."""
+ADDRESS = re.compile(r"[\w.~!$&'()*+,;=:@%/?#\[\]-]*")
+"""All that an address may hold: no spaces and signs that browsers leave out, or take for others."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def safe_link(address: str) -> str:
     ('https://example.org/x', 'runs/a.html#b', '')
     """
     absolute = address.startswith(("http://", "https://"))
-    if UNSEEN.search(address) or (not absolute and (SCHEME.match(address) or address.startswith("//"))):
+    if not ADDRESS.fullmatch(address) or (not absolute and (SCHEME.match(address) or address.startswith("//"))):
         return ""
     return address
 

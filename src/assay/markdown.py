@@ -6,11 +6,12 @@ What strangers wrote (names, values, links) may hold markup, which pages like th
 import re
 from collections.abc import Sequence
 
-MARKUP = re.compile(r"[\\`|\[\]]|(?<=\])\(")
-"""Signs of code, tables and links; a bracket `(` begins an address only after `]`."""
+MARKUP = re.compile(r"[\\`|*\[\]]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
+"""Signs of code, tables, links and emphasis; `(` begins an address only after `]`, and `_` within a word is a letter."""
 BLOCK = re.compile(r"[#>+*=~_-]+(?=\s|$)|>|(?:~{3}|-{3}|={3})|\d+(?=[.)](?:\s|$))")
 """What makes a line a heading, a list, a quotation, a rule or code."""
 SIGNS = re.compile(r"[\x00-\x1f\x7f]+")
+TAG = re.compile(r"<[A-Za-z/!?]")
 ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
@@ -36,13 +37,17 @@ def escape_text(text: str) -> Markdown:
 
 
 def code_text(text: str) -> Markdown:
-    """Return a text as code on one line, also in a cell of a table; grave accents in it become apostrophes.
+    """Return a text as code on one line, also in a cell of a table; what may begin a tag is text, not code.
 
-    >>> code_text("a | `b`")
-    "`a \\\\| 'b'`"
+    Some readers of Markdown look for HTML before they look for code. Grave accents in code become apostrophes.
+
+    >>> code_text("a | `b`"), code_text("<b>")
+    ("`a \\\\| 'b'`", '&lt;b>')
     """
     plain = " ".join(SIGNS.sub(" ", text).split()).replace("`", "'")
-    return Markdown(f"`{plain.replace('|', chr(92) + '|')}`" if plain else "")
+    if not plain or TAG.search(plain):
+        return escape_text(plain)
+    return Markdown(f"`{plain.replace('|', chr(92) + '|')}`")
 
 
 def prose_text(text: str) -> Markdown:
@@ -54,8 +59,11 @@ def prose_text(text: str) -> Markdown:
     parts = text.split("`")
     if len(parts) % 2 == 0:  # the last accent begins nothing
         parts[-2:] = ["`".join(parts[-2:])]
-    shown = [_piece(part, number % 2 == 1) for number, part in enumerate(parts)]
-    return Markdown("".join(shown).strip())
+    shown = ""
+    for number, part in enumerate(parts):
+        piece = _piece(part, number % 2 == 1)
+        shown += f" {piece}" if shown.endswith("`") and piece.startswith("`") else piece
+    return Markdown(shown.strip())
 
 
 def _piece(part: str, is_code: bool) -> str:
