@@ -249,8 +249,9 @@ def _pairs(part: Mapping[str, Any]) -> str:
     if not part.get("shards"):
         return prose_text(f"No: {part.get('none', 'none were asked for')}.")
     return (
-        f"Yes: split `pairs` holds {part['size']} examples of split {escape_text(part['split'])}, each with one concept "
-        "changed and the style kept. `pair_row` is the number of the example that was changed, `pair_concept` the concept."
+        f"Yes: split `pairs` holds {part['size']} examples of split {escape_text(part['split'])}, each with one "
+        "concept changed and the style kept. `pair_row` is the number of the example that was changed, `pair_concept` "
+        "the concept."
     )
 
 

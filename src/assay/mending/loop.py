@@ -123,7 +123,7 @@ class _Mending:
         return Situation(
             run=run,
             dataset=self.dataset,
-            current=RunFolder(run).dataset() if number > 1 else self.dataset,
+            current=RunFolder(run).dataset(self.dataset) if number > 1 else self.dataset,
             holdings=holdings,
             budget=budget,
             number=number,

@@ -10,7 +10,7 @@ from typing import Any
 
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
-from assay.data.remote import folder_at, is_remote
+from assay.data.remote import folder_at, is_remote, refuse_named
 from assay.errors import DataError
 from assay.links import refuse_links
 from assay.logic.knowledge import Knowledge
@@ -135,9 +135,15 @@ class RunFolder:
             raise DataError(f"{str(self.folder)!r} has no predictions; make some: assay predict RUN DATA --split test")
         return {path.stem: read_predictions(path, knowledge) for path in paths}
 
-    def dataset(self) -> Dataset:
-        """Open the dataset that the run was trained on, where it was then, or moved along with the run."""
+    def dataset(self, known: Dataset | None = None) -> Dataset:
+        """Open the dataset that the run was trained on, where it was then, or moved along with the run.
+
+        An address is not opened unless `permit_remote` says so; `known` is the dataset if it lies at that address.
+        """
         data = self.about()["data"]
+        if known is not None and str(known.origin) == data["folder"] and known.fingerprint == data["fingerprint"]:
+            return known
+        refuse_named(data["folder"], self.folder / RUN)
         moved = self.folder.resolve() / data.get("from_run", data["folder"])
         here = is_remote(data["folder"]) or Path(data["folder"]).exists()
         folder = folder_at(data["folder"]) if here else moved
