@@ -57,8 +57,8 @@ def test_text_stays_text_in_markdown(text, shown):
 
 
 def test_code_and_sentences_in_markdown():
-    assert code_text("a | `b`\n< c") == "`a \\| 'b' < c`" and code_text("a <c>") == "a &lt;c>" and code_text("") == ""
+    assert code_text("a | `b`\n< c") == "`a | 'b' < c`" and code_text("a <c>") == "a &lt;c>" and code_text("") == ""
     assert prose_text("See `a < b` (or <b>), [x].") == "See `a < b` (or &lt;b>), \\[x\\]."
     assert prose_text("it`s <b>") == "it\\`s &lt;b>" and prose_text("`a``b` c`s") == "`a` `b` c\\`s"
-    table = markdown_table(("a|b", "c"), [("<x>", Markdown("**y**"))])
-    assert table == "| a\\|b | c |\n| --- | --- |\n| &lt;x> | **y** |"
+    table = markdown_table(("a|b", "c"), [("<x>", Markdown("**y**")), (code_text("a | b"), escape_text("|"))])
+    assert table == "| a\\|b | c |\n| --- | --- |\n| &lt;x> | **y** |\n| `a \\| b` | \\| |"

@@ -90,4 +90,4 @@ def test_nothing_else_writes():
      "a.replace(b)", "os.rename(a, b)", "p.touch()", "gzip.open(p, 'wb')"],
 )  # fmt: skip
 def test_the_law_sees(text):
-    assert [writes(*call) for call in calls(ast.parse(text))][0]
+    assert writes(*next(calls(ast.parse(text))))

@@ -7,11 +7,13 @@ import re
 from collections.abc import Sequence
 
 MARKUP = re.compile(r"[\\`|*\[\]]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
-"""Signs of code, tables, links and emphasis; `(` begins an address only after `]`, and `_` within a word is a letter."""
+"""Signs of code, tables, links and emphasis; `(` begins an address only after `]`; `_` within a word is a letter."""
 BLOCK = re.compile(r"[#>+*=~_-]+(?=\s|$)|>|(?:~{3}|-{3}|={3})|\d+(?=[.)](?:\s|$))")
 """What makes a line a heading, a list, a quotation, a rule or code."""
 SIGNS = re.compile(r"[\x00-\x1f\x7f]+")
 TAG = re.compile(r"<[A-Za-z/!?]")
+BAR = re.compile(r"(?<!\\)\|")
+"""A bar that would end a cell, also within code."""
 ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
@@ -37,17 +39,17 @@ def escape_text(text: str) -> Markdown:
 
 
 def code_text(text: str) -> Markdown:
-    """Return a text as code on one line, also in a cell of a table; what may begin a tag is text, not code.
+    """Return a text as code on one line; what may begin a tag is text, not code.
 
     Some readers of Markdown look for HTML before they look for code. Grave accents in code become apostrophes.
 
-    >>> code_text("a | `b`"), code_text("<b>")
-    ("`a \\\\| 'b'`", '&lt;b>')
+    >>> code_text("a < `b`"), code_text("<b>")
+    ("`a < 'b'`", '&lt;b>')
     """
     plain = " ".join(SIGNS.sub(" ", text).split()).replace("`", "'")
     if not plain or TAG.search(plain):
         return escape_text(plain)
-    return Markdown(f"`{plain.replace('|', chr(92) + '|')}`")
+    return Markdown(f"`{plain}`")
 
 
 def prose_text(text: str) -> Markdown:
@@ -80,4 +82,5 @@ def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdo
 
 
 def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell if isinstance(cell, Markdown) else escape_text(cell) for cell in cells)} |"
+    shown = (BAR.sub(r"\|", cell) if isinstance(cell, Markdown) else escape_text(cell) for cell in cells)
+    return f"| {' | '.join(shown)} |"

@@ -45,6 +45,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
+from assay.markdown import code_text
 from assay.render.picture import Box, Layout, ObjectBox
 from assay.render.png import encode_png
 from assay.worlds.split import Split
@@ -687,10 +688,10 @@ def test_folds_hold_out_each_row_once_and_labels_in_turn():
 
 def test_rows_of_regions_are_cut_at_thirty():
     rows = [RegionRow("y", "holds", f"v{number}", (number, 2)) for number in range(30)]
-    assert len(cells(rows)) == 30 and cells(rows, "`")[1] == ["holds", "`v1`", "1", "2"]
+    assert len(cells(rows)) == 30 and cells(rows, code_text)[1] == ["holds", "`v1`", "1", "2"]
     more = cells([*rows, RegionRow("y", "far", "far", (1, 1)), RegionRow("y", "far", "far", (0, 1))])
     assert len(more) == 31 and more[-1] == ["", "and 2 more, in manifest.json", "", ""]
-    assert cells([RegionRow("y", "far", "far", (5,))], "`") == [["far", "all others", "5"]]
+    assert cells([RegionRow("y", "far", "far", (5,))], code_text) == [["far", "all others", "5"]]
 
 
 def manifest(**more):

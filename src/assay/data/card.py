@@ -206,7 +206,7 @@ def _annotation(task: Mapping[str, Any]) -> str:
     if "annotation" not in task:
         return ""
     about = task["annotation"]
-    settings = ", ".join(escape_text(f"{key}: {json.dumps(value)}") for key, value in about["settings"].items())
+    settings = ", ".join(code_text(f"{key}: {json.dumps(value)}") for key, value in about["settings"].items())
     if about.get("machine") == MENDING:
         settings = "concept labels bought by `assay mend`"
     if "reader" in about:
