@@ -86,7 +86,6 @@ def test_a_link_is_checked_when_it_is_read(link, tmp_path):
 
 def test_names_with_marks_are_cleaned_at_import(tmp_path):
 
-
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "x.png").write_bytes(encode_png(np.zeros((8, 8, 3), dtype=np.uint8)))
     head = "file,concept_<i>=1,concept_<i>=2,concept_b@<u>,concept_b@y,label_<img src=x onerror=alert(1)>,label_c@d"
