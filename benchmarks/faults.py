@@ -15,6 +15,7 @@ from benchmarks.attempts import Outcome, attempt
 from benchmarks.fuzz import Work, flips, formulas, kinds, prediction_files, prepare, programs, yaml_files
 from benchmarks.kills import Killed, kill_all
 from benchmarks.pages import write_between
+from benchmarks.strangers import rows_of_strangers
 
 KILLING = 660.0
 """Seconds for all kills."""
@@ -62,6 +63,7 @@ def fuzz_all(place: Path, scale: int) -> dict[str, list[Outcome]]:
         "prediction files": prediction_files(200 // scale, place),
         **{f"bit flips: {kind.name}": flips(kind, 200 // scale, place) for kind in kinds(place)},
         "Prolog programs": programs(1000 // scale),
+        **rows_of_strangers(place),
     }
     return {what: _outcomes(what, some) for what, some in works.items()}
 

@@ -10,14 +10,13 @@ import pyarrow as pa
 import pytest
 from pydantic import BaseModel, Field, field_validator
 
-from assay import code_files, config, distribution, files, registry
+from assay import code_files, config, distribution, registry
 from assay.arrays import as_array, distinct_rows, find_rows, number_rows
 from assay.code_files import CodeFile, WrongCode, describe_record, explain_missing, hash_file, load_file, require_same
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits, listing
 from assay.config import Config, Settings, check_names, describe_settings, load_yaml, validate
 from assay.distribution import import_extra, install_line, is_optional
 from assay.errors import ConfigError, DataError, MissingExtra, UnknownName, suggestion
-from assay.html import html_picture, html_table, html_text, shorten
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
 from assay.predictions import Answer, Predictions, answers_in, apply_constraints, read_predictions
@@ -115,32 +114,16 @@ def test_names_are_known_and_different():
 # errors and words
 
 
+def test_listings_name_the_first_and_count_the_rest():
+    assert listing(range(12)).endswith("11") and listing(range(13)).endswith("11, ... (13 in all)")
+    assert listing("abc", most=2) == "a, b, ... (3 in all)"
+
+
 def test_near_names_are_suggested_and_others_listed():
     assert suggestion("collaps", ["accuracy", "collapse"]) == "; did you mean 'collapse'?"
     assert suggestion("x", ["b", "a"]) == "; there is: a, b" and suggestion("x", []) == "; there is none"
     names = [f"n{number:02d}" for number in range(41)]
     assert suggestion("zzz", names[:40]).endswith("n39") and suggestion("zzz", names).endswith("n39 and 1 more")
-
-
-def test_html_pieces():
-    assert html_text("a < b\nc") == "<p>a &lt; b<br>c</p>" and html_text("a", bold=True) == "<p><b>a</b></p>"
-    assert (
-        html_picture(b"x", 32) == '<img style="image-rendering:pixelated" height="32" src="data:image/png;base64,eA==">'
-    )
-    assert 'height="64"' in html_picture(b"x")
-    table = html_table(["<h>"], [["a<b", '<img src="x">'], ["<image", "c"]])
-    assert (
-        "&lt;h&gt;" in table
-        and "a&lt;b" in table
-        and '<img src="x">' in table
-        and "&lt;image" in table
-        and table.count("<tr>") == 3
-    )
-    assert [shorten("abcdefgh", most) for most in (8, 7)] == ["abcdefgh", "abc ..."]
-    assert (
-        listing(range(12)).endswith("11") and listing(range(13)) == f"{', '.join(map(str, range(12)))}, ... (13 in all)"
-    )
-    assert listing("abc", most=2) == "a, b, ... (3 in all)"
 
 
 # optional packages
@@ -361,101 +344,6 @@ def test_recorded_files_are_only_shown():
         None,
     )
     assert code_files.split_reference("mnadd") is None
-
-
-# folders
-
-
-def test_folders_are_written_whole_or_not_at_all(tmp_path):
-    (tmp_path / ".out.half").mkdir()
-    (tmp_path / ".out.half" / "left").mkdir()
-    with files.write_folder(tmp_path / "out") as half:
-        assert list(half.iterdir()) == []
-        (half / "a").write_text("1")
-        assert not (tmp_path / "out").exists()
-    assert (tmp_path / "out" / "a").read_text() == "1" and not half.exists()
-    with pytest.raises(ZeroDivisionError), files.write_folder(tmp_path / "other") as half:
-        (half / "a").write_text("1")
-        1 / 0
-    assert not half.exists() and not (tmp_path / "other").exists()
-    for text, fine in (("1", True), ("2", False)):
-
-        def again(text=text):
-            with files.write_folder(tmp_path / "out", lambda folder: True) as half:
-                (half / "a").write_text(text)
-
-        if fine:
-            again()
-        else:
-            with pytest.raises(DataError, match="is not an empty folder; choose another"):
-                again()
-    assert (tmp_path / "out" / "a").read_text() == "1"
-    with pytest.raises(DataError, match="is not an empty folder"), files.write_folder(tmp_path / "out"):
-        pass
-
-
-def test_a_folder_that_cannot_be_moved_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "here").mkdir()
-    monkeypatch.chdir(tmp_path / "here")
-    with (
-        pytest.raises(DataError, match="is the working folder or a mount point"),
-        files.write_folder(tmp_path / "here"),
-    ):
-        pass
-    with (
-        pytest.raises(DataError, match="another process is writing there"),
-        files.write_folder(tmp_path / "a"),
-        files.write_folder(tmp_path / "a"),
-    ):
-        pass
-
-
-def test_files_are_the_same_if_names_and_bytes_are(tmp_path):
-    for name, content in (
-        ("a", {"x": "1", "s/y": "2"}),
-        ("b", {"x": "1", "s/y": "2"}),
-        ("c", {"x": "1", "s/y": "3"}),
-        ("d", {"x": "1"}),
-    ):
-        for path, text in content.items():
-            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name / path).write_text(text)
-    assert files._same_files(tmp_path / "a", tmp_path / "b")
-    assert not files._same_files(tmp_path / "a", tmp_path / "c") and not files._same_files(
-        tmp_path / "a", tmp_path / "d"
-    )
-    (tmp_path / ".x.tmp").touch()
-    (tmp_path / "a" / ".y.tmp").touch()
-    files.remove_leftovers(tmp_path)
-    assert not list(tmp_path.rglob("*.tmp")) and (tmp_path / "a" / "x").exists()
-
-
-def test_a_file_is_either_there_or_not(tmp_path):
-    files.write_atomically(tmp_path / "deep" / "a", b"one")
-    with pytest.raises(ZeroDivisionError), files.open_atomically(tmp_path / "deep" / "a") as handle:
-        handle.write(b"two")
-        1 / 0
-    assert (tmp_path / "deep" / "a").read_bytes() == b"one" and [
-        path.name for path in (tmp_path / "deep").iterdir()
-    ] == ["a"]
-    (tmp_path / "deep" / ".a.tmp").write_bytes(b"a long rest of a killed process")
-    files.write_atomically(tmp_path / "deep" / "a", b"2")
-    assert (tmp_path / "deep" / "a").read_bytes() == b"2"
-    with pytest.raises(DataError, match="cannot write .*: (Not a directory|File exists)"):
-        files.write_atomically(tmp_path / "deep" / "a" / "b", b"")
-    remote = SimpleNamespace(write=lambda data: seen.append(data))
-    seen = []
-    files.write_atomically(remote, b"x")
-    assert seen == [b"x"]
-    for path, why in (
-        (tmp_path / "deep" / "a", "is not an empty folder"),
-        (tmp_path / "deep", "is not an empty folder"),
-    ):
-        with pytest.raises(DataError, match=why):
-            files.require_empty(path)
-    files.require_empty(tmp_path / "none")
-    words = {999: "999 bytes", 1000: "1.0 kB", 1e6: "1.0 MB", 999_949: "999.9 kB", 1e9: "1.0 GB", 2.55e12: "2.5 TB"}
-    assert {count: files.size_in_words(count) for count in words} in (words, {**words, 2.55e12: "2.6 TB"})
 
 
 # numbers

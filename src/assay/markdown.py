@@ -1,10 +1,86 @@
-"""Text that is safe inside Markdown."""
+"""The door by which text gets into Markdown: text that stays text, and code that stays code.
+
+What strangers wrote (names, values, links) may hold markup, which pages like those of GitHub or the hub would render.
+"""
+
+import re
+from collections.abc import Sequence
+
+MARKUP = re.compile(r"[\\`|*\[\]]|(?<=\])\(|(?<![^\W_])_|_(?![^\W_])")
+"""Signs of code, tables, links and emphasis; `(` begins an address only after `]`; `_` within a word is a letter."""
+BLOCK = re.compile(r"[#>+*=~_-]+(?=\s|$)|>|(?:~{3}|-{3}|={3})|\d+(?=[.)](?:\s|$))")
+"""What makes a line a heading, a list, a quotation, a rule or code."""
+SIGNS = re.compile(r"[\x00-\x1f\x7f]+")
+TAG = re.compile(r"<[A-Za-z/!?]")
+BAR = re.compile(r"(?<!\\)\|")
+"""A bar that would end a cell, also within code."""
+ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
-def escape_cell(text: str) -> str:
-    """Return a text as a cell of a Markdown table: on one line, with no sign taken for a table or for HTML.
+class Markdown(str):
+    """Text that is Markdown already: whatever of it was not ours is escaped."""
 
-    >>> escape_cell("a | b")
-    'a \\\\| b'
+    __slots__ = ()
+
+
+def escape_text(text: str) -> Markdown:
+    """Return a text on one line that Markdown shows as it is, also in a cell of a table: no link, no HTML, no code.
+
+    >>> escape_text("a | b"), escape_text("[x](javascript:y)"), escape_text("<b>")
+    ('a \\\\| b', '\\\\[x\\\\]\\\\(javascript:y)', '&lt;b>')
     """
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    plain = " ".join(SIGNS.sub(" ", text).split())
+    block = BLOCK.match(plain)
+    safe = ENTITY.sub("&amp;", MARKUP.sub(r"\\\g<0>", plain)).replace("<", "&lt;")
+    if block is None:
+        return Markdown(safe)
+    digits = len(block[0]) if block[0].isdigit() else 0
+    return Markdown(f"{safe[:digits]}\\{safe[digits:]}")
+
+
+def code_text(text: str) -> Markdown:
+    """Return a text as code on one line; what may begin a tag is text, not code.
+
+    Some readers of Markdown look for HTML before they look for code. Grave accents in code become apostrophes.
+
+    >>> code_text("a < `b`"), code_text("<b>")
+    ("`a < 'b'`", '&lt;b>')
+    """
+    plain = " ".join(SIGNS.sub(" ", text).split()).replace("`", "'")
+    if not plain or TAG.search(plain):
+        return escape_text(plain)
+    return Markdown(f"`{plain}`")
+
+
+def prose_text(text: str) -> Markdown:
+    """Return a sentence of ours, in which what stands between grave accents is code and all else is text.
+
+    >>> prose_text("See `a < b` and <b>.")
+    'See `a < b` and &lt;b>.'
+    """
+    parts = text.split("`")
+    if len(parts) % 2 == 0:  # the last accent begins nothing
+        parts[-2:] = ["`".join(parts[-2:])]
+    shown = ""
+    for number, part in enumerate(parts):
+        piece = _piece(part, number % 2 == 1)
+        shown += f" {piece}" if shown.endswith("`") and piece.startswith("`") else piece
+    return Markdown(shown.strip())
+
+
+def _piece(part: str, is_code: bool) -> str:
+    if is_code:
+        return code_text(part)
+    before, after = " " if part[:1].isspace() else "", " " if part[-1:].isspace() else ""
+    return f"{before}{escape_text(part)}{after}" if part.strip() else part[:1]
+
+
+def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Markdown:
+    """Return a table; cells are text, but those that are `Markdown`."""
+    lines = [_line(head), f"|{' --- |' * len(head)}", *(_line(row) for row in rows)]
+    return Markdown("\n".join(lines))
+
+
+def _line(cells: Sequence[str]) -> str:
+    shown = (BAR.sub(r"\|", cell) if isinstance(cell, Markdown) else escape_text(cell) for cell in cells)
+    return f"| {' | '.join(shown)} |"

@@ -33,6 +33,7 @@ from assay.data.row_choice import quotas
 from assay.data.split_data import example_table
 from assay.data.support import parse_worlds, random_worlds, training_support
 from assay.logic.knowledge import Knowledge
+from assay.markdown import code_text
 from assay.testing.sample_task import TwoSquares
 from tests.conftest import write
 from tests.data.imports.drawn import LAYOUTS, RULE, draw
@@ -70,7 +71,7 @@ def whole(data: Dataset, pictures: bool = True, texts: bool = False) -> dict[str
     manifest = without(json.loads((folder / "manifest.json").read_text(encoding="utf-8")), *CHANGING)
     readme = scrubbed((folder / "README.md").read_text(encoding="utf-8"), folder, folder.parent)
     described = without(json.loads((folder / "croissant.json").read_text(encoding="utf-8")), *CHANGING)
-    tables = {split: cells(rows, "`") for split, rows in region_rows(data.manifest).items()}
+    tables = {split: cells(rows, code_text) for split, rows in region_rows(data.manifest).items()}
     return {
         "files": sorted(str(path.relative_to(folder)) for path in folder.rglob("*.*")),
         "manifest": manifest if texts else digests(manifest),

@@ -110,7 +110,6 @@ def test_tables_of_the_card():
     assert cards._splits(manifest()).splitlines()[2:] == [
         "| train | 4 | `a` | 75 % | y: False x 1, True x 3 |", "| test | 2 | `a` | 75 % | y: False x 1, True x 3 |",
     ]  # fmt: skip
-    assert cards._table(["a"], [["b|c"]]) == "| a |\n| --- |\n| b\\|c |"
     counts = cards._counts({"y": {"2": 5, "0": 1}, "z": {"True": 2}}, {"y": [0, 1, 2], "z": [False, True]})
     assert counts == "y: 0 x 1, 2 x 5; z: True x 2"
 
@@ -139,7 +138,7 @@ def test_words_on_annotation():
     about = {"settings": {"label_noise": 0.1, "drop": ["a"]}, "splits": ["train", "valid"], "seed": 3, "parent": "ff"}
     said = cards._annotation({"annotation": about})
     assert (
-        'in the splits train, valid (label_noise: 0.1, drop: ["a"]; seed 3) from the dataset with fingerprint `ff`.'
+        'in the splits train, valid (`label_noise: 0.1`, `drop: ["a"]`; seed 3) from the dataset with fingerprint `ff`.'
         in said
     )
     assert "(nothing asked; seed 3)" in cards._annotation({"annotation": {**about, "settings": {}}})
@@ -147,7 +146,7 @@ def test_words_on_annotation():
         {"annotation": {**about, "settings": {}, "reader": {"reader": "vlm"}}}
     )
     read = cards._annotation({"annotation": {**about, "settings": {"k": 1}, "reader": {"reader": "vlm"}}})
-    assert "(concepts read by vlm, k: 1; seed 3)" in read
+    assert "(concepts read by vlm, `k: 1`; seed 3)" in read
     bought = cards._annotation({"annotation": {**about, "machine": cards.MENDING}})
     assert "(concept labels bought by `assay mend`; seed 3)" in bought
 
@@ -252,7 +251,7 @@ def test_settings_that_are_off_or_zero_are_settings():
 
 def test_only_what_was_bought_is_called_bought():
     about = {"settings": {"k": 1}, "splits": ["train"], "seed": 3, "parent": "ff", "machine": "scores"}
-    assert "(k: 1; seed 3)" in cards._annotation({"annotation": about})
+    assert "(`k: 1`; seed 3)" in cards._annotation({"annotation": about})
     noted = card(manifest(task={**manifest()["task"], "annotation": about}))
     assert "no noise was added. That is so of the columns" in noted and "`assay annotate` this one" in noted
 

@@ -29,6 +29,7 @@ from assay.render.png import encode_png
 from assay.seeds import Deck
 from assay.testing.sample_task import TwoSquares
 from assay.worlds.world import World
+from tests.leftovers import hidden, leave_file
 
 SIZES = (("train", 10), ("valid", 3), ("test", 6), ("hard", 0))
 
@@ -98,11 +99,11 @@ def test_another_number_of_pairs_is_drawn_and_the_surplus_removed(folder):
 
 
 def test_pairs_of_a_finished_dataset_are_drawn_anew(folder):
-    (folder / ".left.tmp").touch()
+    leave_file(folder / "left")
     counts = []
     manifest = refresh_pairs(Dataset.open(folder), TwoSquares(), 5, counts.append)
     assert counts == [4, 1] and manifest[PAIRS]["size"] == manifest[PAIRS]["asked"] == 5
-    assert not (folder / ".left.tmp").exists()
+    assert not hidden(folder)
     assert len(Dataset.open(folder)[PAIRS]) == 5
     again = refresh_pairs(Dataset.open(folder), TwoSquares())
     assert again[PAIRS]["asked"] == 5

@@ -45,6 +45,7 @@ from assay.logic.evaluate import evaluate
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Constraint, Knowledge
 from assay.logic.parse import parse
+from assay.markdown import code_text
 from assay.render.picture import Box, Layout, ObjectBox
 from assay.render.png import encode_png
 from assay.worlds.split import Split
@@ -326,8 +327,9 @@ def test_a_file_is_moved_into_place_where_a_store_would_show_half_of_it(tmp_path
     RemotePath("s3://top/a.txt").mkdir()
     assert done == [("pipe_file", "top/a.txt", b"1")]
     done.clear()
-    RemotePath("file:///top/a.txt").write(b"1")
-    half = f"top/.a.txt.{os.getpid()}.tmp"
+    monkeypatch.setattr(os, "urandom", lambda size: b"\x07" * size)
+    RemotePath("sftp:///top/a.txt").write(b"1")
+    half = "top/.a.txt.0707070707070707.tmp"
     assert done == [("makedirs", "top"), ("pipe_file", half, b"1"), ("mv", half, "top/a.txt")]
 
     def broken(place):
@@ -686,10 +688,10 @@ def test_folds_hold_out_each_row_once_and_labels_in_turn():
 
 def test_rows_of_regions_are_cut_at_thirty():
     rows = [RegionRow("y", "holds", f"v{number}", (number, 2)) for number in range(30)]
-    assert len(cells(rows)) == 30 and cells(rows, "`")[1] == ["holds", "`v1`", "1", "2"]
+    assert len(cells(rows)) == 30 and cells(rows, code_text)[1] == ["holds", "`v1`", "1", "2"]
     more = cells([*rows, RegionRow("y", "far", "far", (1, 1)), RegionRow("y", "far", "far", (0, 1))])
     assert len(more) == 31 and more[-1] == ["", "and 2 more, in manifest.json", "", ""]
-    assert cells([RegionRow("y", "far", "far", (5,))], "`") == [["far", "all others", "5"]]
+    assert cells([RegionRow("y", "far", "far", (5,))], code_text) == [["far", "all others", "5"]]
 
 
 def manifest(**more):

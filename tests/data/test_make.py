@@ -20,6 +20,7 @@ from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import ShardWriter, file_names
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
+from tests.leftovers import leave_file
 
 SETTINGS = {"splits": {"train": 3500, "valid": 1000, "test": 1, "ood": 1040, "hard": 1001}, "seed": 3}
 SCRIPT = f"""
@@ -130,7 +131,7 @@ def test_a_killed_run_goes_on_to_the_same_bytes(undisturbed: Path, tmp_path: Pat
         Dataset.open(folder)
     done = sorted(folder.glob("*/part-*.parquet"))
     done[0].write_bytes(done[0].read_bytes()[:999])  # what a power cut may leave
-    (folder / "train" / ".part-00009.parquet.77.tmp").write_bytes(b"half")
+    leave_file(folder / "train" / "part-00009.parquet")
     make(recipe(), folder)
     assert contents(folder) == contents(undisturbed)
 
@@ -178,7 +179,7 @@ def test_making_again_mends_damaged_shards(tmp_path: Path) -> None:
 
 
 def test_a_run_killed_before_its_plan_was_written_leaves_a_folder_that_can_be_used(tmp_path: Path) -> None:
-    (tmp_path / ".plan.json.77.tmp").write_text("{")
+    leave_file(tmp_path / ".plan.json")
     make(recipe(splits={"train": 16, "valid": 2, "test": 2, "ood": 2, "hard": 2}), tmp_path)
     assert not list(tmp_path.glob(".*"))
 

@@ -101,7 +101,7 @@ def test_further_examples_add_to_those_that_there_are():
 
 
 def test_the_third_round_begins_with_the_second(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop.RunFolder, "dataset", lambda self: f"data of {self.folder.name}")
+    monkeypatch.setattr(loop.RunFolder, "dataset", lambda self, known=None: f"data of {self.folder.name}")
     told = []
     made = under_way(
         tmp_path, [mending_round(number, "noisy", 10 * number) for number in range(3)], first=10, budget=99

@@ -420,7 +420,7 @@ def test_when_a_mending_ends(tmp_path):
 
 
 def test_what_a_round_may_spend(tmp_path, monkeypatch):
-    monkeypatch.setattr(loop.RunFolder, "dataset", lambda self: f"data of {self.folder.name}")
+    monkeypatch.setattr(loop.RunFolder, "dataset", lambda self, known=None: f"data of {self.folder.name}")
     made = under_way(tmp_path, [mending_round(0, "noisy", 0)], first=10, budget=25)
     first = made._situation(1, "held")
     assert (first.run, first.current, first.budget, first.number, first.committee) == (

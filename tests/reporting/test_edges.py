@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from markupsafe import Markup
 
+from assay.markdown import Markdown
 from assay.metrics.score import Score
 from assay.plots import Line
 from assay.reporting import case as cases
@@ -283,8 +284,8 @@ def test_pages_refuse_what_is_not_given_and_leave_markup_whole():
     with pytest.raises(UndefinedError):
         templating.page_environment().from_string("{{ x }}").render()
     pages = templating.page_environment(html=False)
-    assert pages.from_string("{{ x }}").render(x=Markup("<b>|")) == "<b>|"
-    assert templating.page_environment().from_string("{{ x | whole }}{{ 0.5 | percent }}").render(x="<b>") == "<b>50 %"
+    assert pages.from_string("{{ x }}{{ y }}").render(x=Markup("<b>|"), y=Markdown("**y**")) == "&lt;b>\\|**y**"
+    assert templating.page_environment().from_string("{{ x }}{{ 0.5 | percent }}").render(x=Markup("<b>")) == "<b>50 %"
     assert pages.from_string("a\n  {% if true %}\nb\n  {% endif %}\n").render() == "a\nb\n"
     assert templating.number(-1.0) == "-1.00" and templating.percent(0.0) == "0 %"
 

@@ -19,6 +19,7 @@ from assay.runs.other_rule import read_other_rule, under_rule
 from assay.runs.seals import check_learned, sealed
 from assay.runs.units import units_of
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
+from tests.leftovers import hidden, leave_file
 
 ABOUT = {
     "model": "cbm",
@@ -179,14 +180,14 @@ def test_pairs_are_predicted_where_there_are_some(tmp_path):
 
 
 def test_a_record_is_written_last_and_sealed(tmp_path):
-    (tmp_path / ".x.tmp").touch()
+    leave_file(tmp_path / "x")
     data = SimpleNamespace(place=lambda folder: {"folder": "d", "fingerprint": "ff"}, fingerprint="gg", folder="other")
     write_record(RunFolder(tmp_path), data, {**ABOUT, "seed": 5})
     assert RunFolder(tmp_path).about()["seed"] == 5 and RunFolder(tmp_path).about()["data"] == {
         "folder": "d",
         "fingerprint": "ff",
     }
-    assert not (tmp_path / ".x.tmp").exists()
+    assert not hidden(tmp_path)
     with pytest.raises(DataError, match="was trained on a dataset with fingerprint ff, 'other' has gg"):
         check_dataset(RunFolder(tmp_path), data)
     data.fingerprint = "ff"

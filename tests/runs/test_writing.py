@@ -11,15 +11,15 @@ from assay.runs.folder import FILES, RUN, WEIGHTS, RunFolder
 from assay.runs.seals import check_learned, sealed
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 from tests.conftest import Made
+from tests.leftovers import leave_file
 from tests.predictors import predictions
 
 ABOUT = {"model": "mine", "seed": 0, "config": {}, "knowledge": {}, "layout": {}}
 
 
 def test_a_record_says_on_what_and_is_written_when_nothing_is_left_over(mnlogic: Dataset, tmp_path: Path) -> None:
-    (tmp_path / "predictions").mkdir()
-    for name in (".run.json.123.tmp", "predictions/.test.parquet.9.tmp"):
-        (tmp_path / name).touch()
+    for name in ("run.json", "predictions/test.parquet"):
+        leave_file(tmp_path / name)
     (tmp_path / WEIGHTS).write_bytes(b"weights")
     write_record(RunFolder(tmp_path), mnlogic, ABOUT)
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [WEIGHTS, RUN]

@@ -74,7 +74,7 @@ def test_predictions_that_are_a_link_outside_are_refused(folder, tmp_path):
     answers.rename(tmp_path / "outside.parquet")
     answers.symlink_to(tmp_path / "outside.parquet")
     shelf = open_shelf([folder / "data", run])
-    assert not shelf["pixels"].runs and "lies outside of" in shelf.broken[0].why
+    assert not shelf["pixels"].runs and "is a link that leads out of" in shelf.broken[0].why
 
 
 def test_a_folder_that_is_a_link_outside_is_not_searched(folder, tmp_path):

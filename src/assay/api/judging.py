@@ -13,6 +13,7 @@ from assay.counting.count import ReadingCount, count_readings
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.data.rebuild import redrawing_for
+from assay.data.remote import permit_remote
 from assay.data.support import training_support
 from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
 from assay.diagnosis.interventions.intervene import intervene as carry_out
@@ -166,22 +167,31 @@ def report(
     title: str = "Assay report",
     dataset: Dataset | None = None,
     thresholds: Thresholds | Mapping[str, float] = DEFAULTS,
+    allow_remote: bool = False,
 ) -> Path:
-    """Write a report about runs or predictions files into a folder and return its page; files need the dataset."""
+    """Write a report about runs or predictions files into a folder and return its page; files need the dataset.
+
+    Addresses that the records of folders name are opened only if that is allowed.
+    """
     several = [runs] if isinstance(runs, (Run, str, Path)) else list(runs)
-    cases = cases_of([_folder(one) for one in several], dataset, thresholds=_as_thresholds(thresholds))
+    with permit_remote(allow_remote or all(isinstance(one, Run) for one in several)):  # these are open already
+        cases = cases_of([_folder(one) for one in several], dataset, thresholds=_as_thresholds(thresholds))
     return write_pages(cases, Path(output), title)
 
 
-def view(*sources: Dataset | Run | Path | str, port: int = 0) -> "Viewer":
-    """Serve the viewer on the loopback address, in the background; `.url` is its address, `.stop()` ends it."""
+def view(*sources: Dataset | Run | Path | str, port: int = 0, allow_remote: bool = False) -> "Viewer":
+    """Serve the viewer on the loopback address, in the background; `.url` is its address, `.stop()` ends it.
+
+    Addresses that the records of folders name are opened only if that is allowed.
+    """
     for package in ("fastapi", "uvicorn"):
         import_extra(package, "the viewer")
     from assay.viewer.serve import serve_in_background
 
     if not sources:
         raise DataError("nothing to look at; name datasets or runs")
-    return serve_in_background([_folder(source) for source in sources], RunModels(), port)
+    with permit_remote(allow_remote or all(isinstance(one, (Dataset, Run)) for one in sources)):
+        return serve_in_background([_folder(source) for source in sources], RunModels(), port)
 
 
 def _folder(source: Dataset | Run | Path | str) -> Path:

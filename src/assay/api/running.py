@@ -11,6 +11,7 @@ from assay.config import Settings
 from assay.data.cache import cache_folder
 from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import versions
+from assay.data.remote import permit_remote
 from assay.html import html_table, html_text
 from assay.plots import Figure, line_plot
 from assay.predictions import Predictions
@@ -30,10 +31,11 @@ class Run:
     dataset: Dataset
 
     @classmethod
-    def open(cls, folder: Path | str) -> "Run":
-        """Open the folder of a finished run."""
+    def open(cls, folder: Path | str, allow_remote: bool = False) -> "Run":
+        """Open the folder of a finished run; an address that its record names only if that is allowed."""
         found = RunFolder(Path(folder))
-        return cls(found.folder, found.dataset())
+        with permit_remote(allow_remote):
+            return cls(found.folder, found.dataset())
 
     @property
     def about(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
 from assay.html import html_table
-from assay.markdown import escape_cell
+from assay.markdown import markdown_table, prose_text
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
 OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", NOT_CHECKED: NOT_CHECKED, NOTHING: NOTHING}
@@ -98,9 +98,9 @@ def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str]
 
 def card_section(audit: Audit) -> str:
     """Return the section of the dataset card."""
-    rows = [f"| {result.check} | {OUTCOMES[result.status]} | {escape_cell(result.text)} |" for result in audit.results]
-    head = ["## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |"]
-    return "\n".join([START, *head, *rows, END])
+    rows = [(result.check, OUTCOMES[result.status], prose_text(result.text)) for result in audit.results]
+    table = markdown_table(("check", "outcome", ""), rows)
+    return "\n".join([START, "## Audit", "", "What `assay audit` found.", "", table, END])
 
 
 def write_audit(folder: Path, audit: Audit) -> None:

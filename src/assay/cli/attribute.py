@@ -8,6 +8,7 @@ import typer
 from assay.cli.console import (
     JsonFlag,
     ModelFileOption,
+    RemoteOption,
     RunDataArgument,
     dataset_for,
     print_json,
@@ -19,6 +20,7 @@ from assay.cli.console import (
 def attribute(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     split: Annotated[str, typer.Option(help="The split to evaluate.")] = "test",
     concepts: Annotated[int, typer.Option(min=0, help="How many concepts to list.")] = 10,
     model_file: ModelFileOption = [],  # noqa: B006

@@ -50,6 +50,15 @@ def _run_metrics(files: list[str]) -> list[str]:
     return [METRICS.resolve(file) for file in files]
 
 
+def _permit_remote(context: typer.Context, permitted: bool) -> bool:
+    """Let the command open addresses that records name, until it ends."""
+    if permitted:
+        from assay.data.remote import permit_remote
+
+        context.with_resource(permit_remote())
+    return permitted
+
+
 def _run_findings(files: list[str]) -> list[str]:
     if not files:
         return files  # the checks take a second to import
@@ -75,6 +84,10 @@ MetricFileOption = Annotated[
 FindingFileOption = Annotated[
     list[str],
     typer.Option("--finding", metavar="FILE.py", callback=_run_findings, help="Also a finding of yours, in this file."),
+]
+RemoteOption = Annotated[
+    bool,
+    typer.Option("--allow-remote", callback=_permit_remote, help="Open the address that a run's record names."),
 ]
 ThresholdOption = Annotated[
     list[str],

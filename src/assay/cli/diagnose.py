@@ -9,6 +9,7 @@ from assay.cli.console import (
     FindingFileOption,
     JsonFlag,
     MetricFileOption,
+    RemoteOption,
     RunDataArgument,
     ThresholdOption,
     dataset_for,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 def diagnose(
     run: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     settings: ThresholdOption = [],  # noqa: B006
     metric_file: MetricFileOption = [],  # noqa: B006
     finding_file: FindingFileOption = [],  # noqa: B006

@@ -8,6 +8,7 @@ import typer
 from assay.cli.console import (
     JsonFlag,
     ModelFileOption,
+    RemoteOption,
     RunDataArgument,
     SeedOption,
     TaskFileOption,
@@ -41,6 +42,7 @@ def intervene(
         Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run, a folder of runs (seeds), or a Parquet file.")
     ],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     policy: Annotated[
         str, typer.Option(help="Policy: responsiveness, random, uncertainty, fixed, cooperative, validation.")
     ] = "responsiveness",

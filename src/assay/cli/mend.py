@@ -11,6 +11,7 @@ from assay.cli.console import (
     JsonFlag,
     ModelFileOption,
     OutOption,
+    RemoteOption,
     RunDataArgument,
     SeedOption,
     SetOption,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 def mend(
     run: Annotated[Path, typer.Argument(help="A run's folder.")],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     *,
     output: OutOption,
     strategy: Annotated[str, typer.Option(help="What is bought; 'assay list strategies' has all.")] = "plan",

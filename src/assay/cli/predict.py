@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, ModelFileOption, RunDataArgument, dataset_for, print_json, say
+from assay.cli.console import JsonFlag, ModelFileOption, RemoteOption, RunDataArgument, dataset_for, print_json, say
 
 
 def predict(
     run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     split: Annotated[str, typer.Option(help="The split to predict.")] = "test",
     output: Annotated[
         Path | None,

@@ -10,6 +10,7 @@ from assay.cli.console import (
     FindingFileOption,
     MetricFileOption,
     OutOption,
+    RemoteOption,
     ThresholdOption,
     progress_bar,
     say,
@@ -23,6 +24,7 @@ def report(
     ],
     output: OutOption,
     data: Annotated[Path | None, typer.Option(help="The dataset that predictions files are about.")] = None,
+    allow_remote: RemoteOption = False,
     settings: ThresholdOption = [],  # noqa: B006
     metric_file: MetricFileOption = [],  # noqa: B006
     finding_file: FindingFileOption = [],  # noqa: B006

@@ -9,6 +9,7 @@ from assay.cli.console import (
     ConfigOption,
     JsonFlag,
     ModelFileOption,
+    RemoteOption,
     RunDataArgument,
     SeedOption,
     SetOption,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 def saliency(
     run: Annotated[Path, typer.Argument(help="A run folder written by 'assay train'.")],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     method: Annotated[
         str, typer.Option(help="integrated-gradients, grad-cam, occlusion or input-gradient.")
     ] = "integrated-gradients",

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, RunDataArgument, dataset_for, print_json, print_table
+from assay.cli.console import JsonFlag, RemoteOption, RunDataArgument, dataset_for, print_json, print_table
 
 
 def score(
     predictions: Annotated[Path, typer.Argument(metavar="RUN|PREDICTIONS", help="A run's folder, or a Parquet file.")],
     data: RunDataArgument = None,
+    allow_remote: RemoteOption = False,
     metric: Annotated[list[str], typer.Option(help="Only this metric, or FILE.py; can be repeated.")] = [],  # noqa: B006
     rule: Annotated[
         Path | None, typer.Option(metavar="FILE.yaml", help="Score under another rule for the same concepts.")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import FindingFileOption, ModelFileOption, TaskFileOption, say
+from assay.cli.console import FindingFileOption, ModelFileOption, RemoteOption, TaskFileOption, say
 from assay.distribution import import_extra
 
 
@@ -14,6 +14,7 @@ def view(
         list[Path],
         typer.Argument(metavar="DIR...", help="Datasets, runs, predictions files, or folders that contain some."),
     ],
+    allow_remote: RemoteOption = False,
     task_file: TaskFileOption = [],  # noqa: B006
     model_file: ModelFileOption = [],  # noqa: B006
     finding_file: FindingFileOption = [],  # noqa: B006

@@ -1,6 +1,5 @@
 """Add examples to the training split of a dataset: a copy with one more shard, all other files as they are."""
 
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from assay.data.description import write_description
 from assay.data.manifest import all_shards, read_manifest, versions, with_fingerprint
 from assay.data.shard import ShardJob, record, write_shard
 from assay.errors import AssayError, DataError
-from assay.files import write_folder
+from assay.files import copy_file, write_folder
 
 ADDED = "added"
 """What a manifest says of examples that were added."""
@@ -44,9 +43,7 @@ def _is_of(folder: Path, dataset: Dataset) -> bool:
 def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str) -> dict[str, Any]:
     old = dataset.manifest
     for shard in all_shards(old):
-        path = folder / shard["file"]
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(dataset.folder / shard["file"], path)
+        copy_file(dataset.folder / shard["file"], folder / shard["file"])
     splits = [
         {**entry, **_extended(dataset, table, folder, entry)} if entry["name"] == split else entry
         for entry in old["splits"]

@@ -8,6 +8,7 @@ from typing import IO
 
 from assay.errors import ConfigError, DataError
 from assay.files import open_atomically
+from assay.links import refuse_links
 
 FORMATS = ("zip", "tar.gz", "tar.bz2")
 OTHER_NAMES = {"gzip": "tar.gz", "bz2": "tar.bz2", "tgz": "tar.gz"}
@@ -20,6 +21,7 @@ def archive(folder: Path, form: str) -> Path:
         raise ConfigError(f"no archive format {form!r}; there is: {', '.join(FORMATS)}")
     if not folder.is_dir():
         raise DataError(f"no dataset folder {str(folder)!r}")
+    refuse_links(folder)
     target = folder.parent / f"{folder.name}.{form}"
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     with open_atomically(target) as handle:

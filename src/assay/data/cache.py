@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.data.manifest import NAME, read_manifest, to_json
-from assay.data.remote import RemotePath
+from assay.data.remote import RemotePath, refuse_outward
 from assay.errors import DataError
 from assay.files import write_atomically
 
@@ -23,6 +23,7 @@ def cache_folder() -> Path:
 
 def open_copy(origin: RemotePath) -> tuple[Path, dict[str, Any]]:
     """Read the manifest of a remote dataset; return the folder of its copy, which may hold no shard yet, and it."""
+    refuse_outward(origin)
     manifest = read_manifest(origin)
     folder = cache_folder() / "datasets" / str(manifest["fingerprint"])
     write_atomically(folder / NAME, to_json(manifest))

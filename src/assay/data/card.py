@@ -13,11 +13,12 @@ from assay.data.imports.words import IMPORTED_SHEET, describe_import, rule_text
 from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
 from assay.data.regions import cells, region_rows
+from assay.markdown import Markdown, code_text, escape_text, markdown_table, prose_text
 
 SHEET = """\
 # {title}
 
-{summary} Made by Assay {version} with seed {seed}; fingerprint `{fingerprint}`.
+{summary} Made by Assay {version} with seed {seed}; fingerprint {fingerprint}.
 
 ## Motivation
 
@@ -73,10 +74,10 @@ def _imported_card(manifest: Mapping[str, Any]) -> str:
     knowledge, about = manifest["knowledge"], manifest["task"]["imported"]
     gaps = [f"{100 * share:.0f} % of {name}" for name, share in about["missing"].items() if share]
     return IMPORTED_SHEET.format(
-        title=manifest["task"]["name"],
-        summary=manifest["summary"].rstrip(".") + ".",
-        version=manifest["versions"]["assay"],
-        fingerprint=manifest["fingerprint"],
+        title=escape_text(manifest["task"]["name"]),
+        summary=prose_text(manifest["summary"].rstrip(".") + "."),
+        version=escape_text(str(manifest["versions"]["assay"])),
+        fingerprint=code_text(manifest["fingerprint"]),
         shown=_example(manifest["columns"], manifest["layout"]),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
@@ -84,8 +85,8 @@ def _imported_card(manifest: Mapping[str, Any]) -> str:
         splits=_splits(manifest),
         pairs=_pairs(manifest.get(PAIRS, {})),
         regions=_regions(manifest),
-        missing=f"Concepts are not known in {listing(gaps)}." if gaps else "Every concept has a value.",
-        how=describe_import(about),
+        missing=escape_text(f"Concepts are not known in {listing(gaps)}.") if gaps else "Every concept has a value.",
+        how=escape_text(describe_import(about)),
     )
 
 
@@ -95,11 +96,11 @@ def card(manifest: Mapping[str, Any]) -> str:
         return f"---\n{_front(manifest)}---\n\n{_imported_card(manifest)}"
     knowledge, layout, task = manifest["knowledge"], manifest["layout"], manifest["task"]
     body = SHEET.format(
-        title=task["name"],
-        summary=manifest["summary"].rstrip(".") + ".",
-        version=manifest["versions"]["assay"],
-        seed=manifest["seed"],
-        fingerprint=manifest["fingerprint"],
+        title=escape_text(task["name"]),
+        summary=prose_text(manifest["summary"].rstrip(".") + "."),
+        version=escape_text(str(manifest["versions"]["assay"])),
+        seed=escape_text(str(manifest["seed"])),
+        fingerprint=code_text(manifest["fingerprint"]),
         shown=_example(manifest["columns"], layout),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
@@ -110,7 +111,7 @@ def card(manifest: Mapping[str, Any]) -> str:
         noise=_noise(knowledge) + _annotation(task),
         sources=_sources(manifest["sources"]),
         people=_people(manifest["sources"]),
-        drawn=manifest["drawn"].format(balance=_balance(manifest["splits"])),
+        drawn=prose_text(manifest["drawn"].replace("{balance}", _balance(manifest["splits"]))),
         remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
@@ -158,7 +159,7 @@ def _remake(manifest: Mapping[str, Any]) -> str:
     options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
     if "annotation" in manifest["task"]:
         return "`assay make` makes the dataset that was annotated, `assay annotate` this one"
-    return f"`assay make {manifest['task']['name']} --seed {manifest['seed']} {options} -o DIR`"
+    return code_text(f"assay make {manifest['task']['name']} --seed {manifest['seed']} {options} -o DIR")
 
 
 def _front(manifest: Mapping[str, Any]) -> str:
@@ -179,26 +180,25 @@ def _front(manifest: Mapping[str, Any]) -> str:
     return str(yaml.safe_dump(head, sort_keys=False))
 
 
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    cells = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in cells)
-
-
 def _concepts(knowledge: Mapping[str, Any]) -> str:
     group_of = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
     rows = [[c["name"], listing(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
-    return _table(["concept", "values", "read by encoder"], rows)
+    return markdown_table(["concept", "values", "read by encoder"], rows)
 
 
 def _labels(knowledge: Mapping[str, Any]) -> str:
-    rows = [[x["name"], f"`{rule_text(x['formula'])}`{_odds(x)}", listing(x["values"])] for x in knowledge["labels"]]
-    return _table(["label", "rule", "values"], rows)
+    rows = [
+        [x["name"], Markdown(code_text(rule_text(x["formula"])) + _odds(x)), listing(x["values"])]
+        for x in knowledge["labels"]
+    ]
+    return markdown_table(["label", "rule", "values"], rows)
 
 
 def _odds(label: Mapping[str, Any]) -> str:
     if "odds" not in label:
         return ""
-    return f", drawn: True with probability 1 / (1 + exp(-{label['odds']['scale']} x)), x = `{label['odds']['score']}`"
+    scale, score = escape_text(str(label["odds"]["scale"])), code_text(str(label["odds"]["score"]))
+    return f", drawn: True with probability 1 / (1 + exp(-{scale} x)), x = {score}"
 
 
 def _annotation(task: Mapping[str, Any]) -> str:
@@ -206,15 +206,18 @@ def _annotation(task: Mapping[str, Any]) -> str:
     if "annotation" not in task:
         return ""
     about = task["annotation"]
-    settings = ", ".join(f"{key}: {json.dumps(value)}" for key, value in about["settings"].items())
+    settings = ", ".join(code_text(f"{key}: {json.dumps(value)}") for key, value in about["settings"].items())
     if about.get("machine") == MENDING:
         settings = "concept labels bought by `assay mend`"
     if "reader" in about:
-        settings = ", ".join([f"concepts read by {about['reader']['reader']}", *([settings] if settings else [])])
+        settings = ", ".join(
+            [escape_text(f"concepts read by {about['reader']['reader']}"), *([settings] if settings else [])]
+        )
     return (
         f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
-        f"were changed by `assay annotate` in the splits {listing(about['splits'])} ({settings or 'nothing asked'}; "
-        f"seed {about['seed']}) from the dataset with fingerprint `{about['parent']}`."
+        f"were changed by `assay annotate` in the splits {escape_text(listing(about['splits']))} "
+        f"({settings or 'nothing asked'}; seed {escape_text(str(about['seed']))}) from the dataset with fingerprint "
+        f"{code_text(str(about['parent']))}."
     )
 
 
@@ -222,34 +225,41 @@ def _noise(knowledge: Mapping[str, Any]) -> str:
     drawn = [label["name"] for label in knowledge["labels"] if "odds" in label]
     if not drawn:
         return "No value is missing and no noise was added."
-    return f"No value is missing. Drawn by chance: {listing(drawn)}; examples with the same concepts can differ in it."
+    names = escape_text(listing(drawn))
+    return f"No value is missing. Drawn by chance: {names}; examples with the same concepts can differ in it."
 
 
 def _constraints(knowledge: Mapping[str, Any]) -> str:
-    rows = [[c["name"], f"`{c['formula']}`", ", ".join(c["tags"])] for c in knowledge["constraints"]]
-    return _table(["constraint", "formula", "tags"], rows) if rows else "No constraints: every combination is possible."
+    rows = [[c["name"], code_text(c["formula"]), ", ".join(c["tags"])] for c in knowledge["constraints"]]
+    return (
+        markdown_table(["constraint", "formula", "tags"], rows)
+        if rows
+        else "No constraints: every combination is possible."
+    )
 
 
 def _splits(manifest: Mapping[str, Any]) -> str:
     values = {label["name"]: label["values"] for label in manifest["knowledge"]["labels"]}
     parts = manifest["splits"]
-    rows = [[s["name"], str(s["size"]), f"`{s['where']}`", _share(s), _counts(s["labels"], values)] for s in parts]
-    return _table(["split", "examples", "worlds where", "share", "labels"], rows)
+    rows = [[s["name"], str(s["size"]), code_text(s["where"]), _share(s), _counts(s["labels"], values)] for s in parts]
+    return markdown_table(["split", "examples", "worlds where", "share", "labels"], rows)
 
 
 def _pairs(part: Mapping[str, Any]) -> str:
     if not part.get("shards"):
-        return f"No: {part.get('none', 'none were asked for')}."
+        return prose_text(f"No: {part.get('none', 'none were asked for')}.")
     return (
-        f"Yes: split `pairs` holds {part['size']} examples of split {part['split']}, each with one concept changed and "
-        "the style kept. `pair_row` is the number of the example that was changed, `pair_concept` the concept."
+        f"Yes: split `pairs` holds {part['size']} examples of split {escape_text(part['split'])}, each with one "
+        "concept changed and the style kept. `pair_row` is the number of the example that was changed, `pair_concept` "
+        "the concept."
     )
 
 
 def _regions(manifest: Mapping[str, Any]) -> str:
     names = [split["name"] for split in manifest["splits"]]
     return "\n\n".join(
-        _table([label, "worlds where", *names], cells(rows, "`")) for label, rows in region_rows(manifest).items()
+        markdown_table([label, "worlds where", *names], cells(rows, code_text))
+        for label, rows in region_rows(manifest).items()
     )
 
 
@@ -268,5 +278,8 @@ def _counts(labels: Mapping[str, Mapping[str, int]], values: Mapping[str, Sequen
 
 
 def _sources(sources: Mapping[str, Any]) -> str:
-    texts = [f"{name}: {about['name']} (sha256 `{about['sha256'][:16]}`)" for name, about in sources.items()]
+    texts = [
+        escape_text(f"{name}: {about['name']}") + f" (sha256 {code_text(about['sha256'][:16])})"
+        for name, about in sources.items()
+    ]
     return f"Made from {'; '.join(texts)}; images of one pool never occur in another." if texts else ""

@@ -1,6 +1,5 @@
 """A dataset, read: the rule, and each split's concepts, labels, styles and pictures."""
 
-import html
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,8 @@ from assay.data.shard_files import ShardFile, ShardTable
 from assay.data.split_data import SplitData as SplitData
 from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName, suggestion
-from assay.html import shorten
+from assay.html import html_lines, shorten
+from assay.links import refuse_links
 from assay.logic.formula import TRUE
 from assay.logic.knowledge import Knowledge
 from assay.logic.parse import parse
@@ -42,6 +42,7 @@ class Dataset:
         folder = folder_at(where)
         if isinstance(folder, RemotePath):
             return cls(*open_copy(folder), folder)
+        refuse_links(folder)
         manifest = read_manifest(folder)
         for shard in all_shards(manifest):
             _check_size(folder / shard["file"], shard)
@@ -129,7 +130,7 @@ class Dataset:
 
     def _repr_html_(self) -> str:
         name = next(iter(self.split_names), None)
-        text = "<pre>" + html.escape(repr(self)) + "</pre>"
+        text = html_lines(repr(self))
         return text if name is None else text + example_table(self[name], range(min(4, len(self[name]))))
 
     def _fetch(self, splits: Sequence[dict[str, Any]]) -> None:

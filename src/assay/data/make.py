@@ -15,6 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,10 +28,10 @@ from assay.data.description import write_description
 from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, pairs_split, read_manifest, to_json
 from assay.data.pairs import TRAINING, choose_changes, concept_columns, pairs_jobs, shown_by, shown_in
 from assay.data.recipe import MOST_PAIRS, Recipe
-from assay.data.remote import Folder, RemotePath, folder_at
+from assay.data.remote import TEMPORARIES, Folder, RemotePath, folder_at, refuse_outward
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record, write_shard
 from assay.errors import ConfigError, DataError, RunFailed
-from assay.files import write_atomically
+from assay.files import remove_leftovers, write_atomically
 from assay.logic.parse import parse
 from assay.processes import block_interrupts, end_with_parent
 from assay.tasks.base import Task
@@ -206,6 +207,7 @@ def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str
 def _begin(recipe: Recipe, folder: Folder) -> dict[str, Any] | None:
     """Claim the folder; return the manifest if it already holds exactly this dataset."""
     plan = json.loads(to_json(recipe.to_dict()))
+    refuse_outward(folder)
     try:
         if (folder / NAME).exists():
             held = read_manifest(folder)
@@ -328,8 +330,13 @@ def _finish(folder: Folder, manifest: dict[str, Any]) -> dict[str, Any]:
     write_description(folder, manifest)
     listed = {shard["file"] for shard in manifest[PAIRS]["shards"]}
     surplus = [path for path in (folder / PAIRS).rglob("*.parquet") if f"{PAIRS}/{path.name}" not in listed]
-    for leftover in (folder / PLAN, *surplus, *folder.rglob(".*.tmp")):
+    for leftover in (folder / PLAN, *surplus):
         leftover.unlink(missing_ok=True)
+    if isinstance(folder, Path):
+        remove_leftovers(folder)
+    else:
+        for leftover in folder.rglob(TEMPORARIES):
+            leftover.unlink(missing_ok=True)
     return manifest
 
 

@@ -64,5 +64,4 @@ def _write_problem(problem: IlpProblem, label: Label, folder: Path) -> None:
 
 
 def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, text.encode())

@@ -12,7 +12,7 @@ from typing import Any
 from assay.data.dataset import Dataset
 from assay.data.description import CARD, CROISSANT, describe
 from assay.data.manifest import NAME, all_shards, read_manifest
-from assay.data.remote import HUB, Folder, RemotePath, folder_at
+from assay.data.remote import HUB, Folder, RemotePath, folder_at, refuse_outward
 from assay.distribution import import_extra
 from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
@@ -27,6 +27,7 @@ def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder
     A `private` one is seen on the hub by its owner alone.
     """
     target = folder_at(where)
+    refuse_outward(target)
     _refuse_another(dataset, target)
     dataset.fetch_all()
     _describe(dataset)

@@ -1,6 +1,6 @@
 """How many examples of each split lie in each variant and near-boundary type of each label's rule, or far from it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -45,9 +45,9 @@ def _rows(label: str, boundary: Boundary, splits: list[Mapping[str, Any]]) -> li
     return [row for row in rows if any(row.counts)]
 
 
-def cells(rows: list[RegionRow], quote: str = "") -> list[list[str]]:
+def cells(rows: list[RegionRow], shown: Callable[[str], str] = str) -> list[list[str]]:
     """Return rows as texts, kind first; of many the first, and how many more there are."""
-    named = ["all others" if row.kind == "far" else f"{quote}{row.name}{quote}" for row in rows]
+    named = ["all others" if row.kind == "far" else shown(row.name) for row in rows]
     texts = [[row.kind, name, *map(str, row.counts)] for row, name in zip(rows, named, strict=True)][:MOST]
     if len(rows) > MOST:
         texts.append(["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in rows[0].counts)])

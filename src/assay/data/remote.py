@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -11,6 +12,9 @@ from typing import IO, Any
 
 from assay.distribution import missing_extra
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
+from assay.files import write_atomically
+from assay.html import shorten
+from assay.links import refuse_links
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+]+):/+(.*)", re.DOTALL)
 PASSWORD = re.compile(r"[^/@]*:[^/@]*@")
@@ -22,6 +26,11 @@ MORE = "ASSAY_PROTOCOLS"
 """The environment variable that allows further protocols, such as `sftp,webdav`."""
 WHOLE = {*DRIVERS, HUB, "memory"}
 """Stores where a file appears at once and whole; elsewhere it is written under another name and moved."""
+
+_permitted: ContextVar[bool] = ContextVar("remote", default=False)
+"""Whether addresses are opened that a record names, and not the user."""
+TEMPORARIES = f".*.{16 * '[0-9a-f]'}.tmp"
+"""The names of files that are not whole yet."""
 
 
 @dataclass(frozen=True)
@@ -84,11 +93,14 @@ class RemotePath:
     def write(self, data: bytes) -> None:
         """Write the file so that it is either wholly there or not at all."""
         with self._reach() as (system, path):
+            if self.scheme == "file":
+                write_atomically(Path(path), data)
+                return
             if self.scheme in WHOLE:
                 system.pipe_file(path, data)
                 return
             folder, _, name = path.rpartition("/")
-            half = f"{folder}/.{name}.{os.getpid()}.tmp"
+            half = f"{folder}/.{name}.{os.urandom(8).hex()}.tmp"
             system.makedirs(folder, exist_ok=True)
             system.pipe_file(half, data)
             system.mv(half, path)
@@ -195,6 +207,33 @@ def folder_at(where: "Folder | str") -> Folder:
     if scheme == HUB and not rest.startswith("datasets/"):
         rest = f"datasets/{rest}"  # the hub's addresses without it are those of models
     return RemotePath(f"{scheme}://{'/' if scheme == 'file' else ''}{rest}")
+
+
+def refuse_outward(folder: Folder) -> None:
+    """Refuse a folder of this machine, also one at an address, out of which a link leads."""
+    if isinstance(folder, Path):
+        refuse_links(folder)
+    elif folder.scheme == "file":
+        refuse_links(Path(str(folder).removeprefix("file://")))
+
+
+@contextmanager
+def permit_remote(permitted: bool = True) -> Iterator[None]:
+    """Let addresses be opened that a record names: whoever wrote it is told that it was opened, and from where."""
+    token = _permitted.set(permitted)
+    try:
+        yield
+    finally:
+        _permitted.reset(token)
+
+
+def refuse_named(address: str, record: Path) -> None:
+    """Refuse an address that a record names, unless that is permitted: nobody asked for it to be opened."""
+    if is_remote(address) and not _permitted.get():
+        raise DataError(
+            f"{str(record)!r} says that its data lies at {shorten(address, 160)!r}, which is not opened unasked; name "
+            "the data, or allow it: --allow-remote"
+        )
 
 
 def refuse_remote(where: Path | None) -> Path | None:

@@ -19,7 +19,7 @@ from assay.data.shard_files import PICTURES
 from assay.data.split_pictures import SplitPictures
 from assay.distribution import import_extra
 from assay.errors import DataError, UnknownName
-from assay.html import html_picture, html_table, html_text, shorten
+from assay.html import HtmlPicture, html_table, html_text, shorten
 from assay.logic.formula import Formula
 from assay.logic.knowledge import Knowledge
 from assay.plots import Figure, picture_sheet
@@ -267,7 +267,7 @@ def example_table(data: SplitData, rows: Iterable[int]) -> str:
     cells = []
     for row in rows:
         example = data[row]
-        shown = [html_picture(data.files([row])[0])] if "image" in example else []
+        shown = [HtmlPicture(data.files([row])[0])] if "image" in example else []
         facts = [", ".join(f"{k} = {v}" for k, v in example[part].items()) for part in ("concepts", "labels")]
         cells.append([*shown, *(shorten(fact, 200) for fact in facts)])
     head = ["concepts", "labels"]

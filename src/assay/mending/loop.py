@@ -20,6 +20,7 @@ from assay.data.manifest import to_json, versions
 from assay.diagnosis.runs import diagnose_run, taught_by
 from assay.errors import ConfigError, DataError
 from assay.files import require_empty, write_atomically
+from assay.links import refuse_links
 from assay.mending import STRATEGIES
 from assay.mending.curve import MendingCurve, MendingRound
 from assay.mending.holdings import Holdings
@@ -122,7 +123,7 @@ class _Mending:
         return Situation(
             run=run,
             dataset=self.dataset,
-            current=RunFolder(run).dataset() if number > 1 else self.dataset,
+            current=RunFolder(run).dataset(self.dataset) if number > 1 else self.dataset,
             holdings=holdings,
             budget=budget,
             number=number,
@@ -186,6 +187,7 @@ class _Mending:
 
     def _resume(self) -> None:
         """Take up the rounds of an earlier call, or begin with a diagnosis of the run as it is."""
+        refuse_links(self.output)
         path = self.output / RECORD
         if not path.exists():
             require_empty(self.output)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from assay.markdown import escape_cell
+from assay.markdown import Markdown, escape_text, markdown_table
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -58,11 +58,10 @@ class Table:
         return Markup("").join([*stubs, *rest])
 
     @property
-    def markdown(self) -> str:
+    def markdown(self) -> Markdown:
         """The table for a README."""
-        lines = [f"**{escape_cell(self.caption)}**", "", _line(self.head), _line(["---"] * len(self.head))]
-        lines += [_line(row) for row in self.rows]
-        return "\n".join([*lines, *(["", escape_cell(self.note)] if self.note else [])])
+        lines = [f"**{escape_text(self.caption)}**", "", markdown_table(self.head, self.rows)]
+        return Markdown("\n".join([*lines, *(["", escape_text(self.note)] if self.note else [])]))
 
     @property
     def latex(self) -> str:
@@ -86,10 +85,6 @@ class Table:
                 r"\end{table}",
             ]
         )
-
-
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(escape_cell(text) for text in cells)} |"
 
 
 def _latex_line(cells: Sequence[str]) -> str:

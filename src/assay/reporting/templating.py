@@ -8,7 +8,8 @@ import jinja2
 from markupsafe import Markup
 
 from assay.diagnosis.concepts import ConceptState
-from assay.markdown import escape_cell
+from assay.html import safe_link
+from assay.markdown import Markdown, code_text, escape_text, prose_text
 from assay.metrics.score import format_score
 
 
@@ -23,7 +24,13 @@ def page_environment(html: bool = True) -> jinja2.Environment:
         finalize=None if html else _markdown,
     )
     environment.filters.update(
-        right=format_accuracy, score=format_score, percent=percent, number=number, code=code, whole=Markup, prose=prose
+        right=format_accuracy,
+        score=format_score,
+        percent=percent,
+        number=number,
+        code=lambda text: code_text(str(text)),
+        prose=prose if html else prose_text,
+        link=safe_link,
     )
     return environment
 
@@ -33,15 +40,8 @@ def _load(name: str) -> str:
 
 
 def _markdown(value: Any) -> Any:
-    """Return text escaped for Markdown tables; what is `Markup` already stays as it is."""
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return escape_cell(value)
-
-
-def code(text: object) -> Markup:
-    """Return a text as code in Markdown."""
-    return Markup(f"`{str(text).replace('`', chr(39))}`")
+    """Return text escaped for Markdown; what is `Markdown` already stays as it is."""
+    return value if isinstance(value, Markdown) else escape_text(str(value))
 
 
 def prose(text: str) -> Markup:

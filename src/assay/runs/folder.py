@@ -10,8 +10,9 @@ from typing import Any
 
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
-from assay.data.remote import folder_at, is_remote
+from assay.data.remote import folder_at, is_remote, refuse_named
 from assay.errors import DataError
+from assay.links import refuse_links
 from assay.logic.knowledge import Knowledge
 from assay.predictions import Predictions, read_predictions
 
@@ -55,6 +56,7 @@ class RunFolder:
     def claim(self) -> None:
         """Make the folder, refusing one that holds anything but an unfinished run."""
         try:
+            refuse_links(self.folder)
             if self.is_finished:
                 raise DataError(f"{str(self.folder)!r} holds a finished run; choose another folder")
             if self.folder.is_file():
@@ -82,6 +84,7 @@ class RunFolder:
 
     def about(self) -> dict[str, Any]:
         """Return what was trained on what."""
+        refuse_links(self.folder, unread=LOGS)
         try:
             about: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
@@ -125,15 +128,22 @@ class RunFolder:
             return {found.split: found}
         if not self.folder.exists():
             raise DataError(f"no run or predictions file {str(self.folder)!r}")
+        refuse_links(self.folder, unread=LOGS)
         there = (self.folder / "predictions").glob("*.parquet")
         paths = sorted((path for path in there if path.stem != PAIRS), key=_test_first)
         if not paths:
             raise DataError(f"{str(self.folder)!r} has no predictions; make some: assay predict RUN DATA --split test")
         return {path.stem: read_predictions(path, knowledge) for path in paths}
 
-    def dataset(self) -> Dataset:
-        """Open the dataset that the run was trained on, where it was then, or moved along with the run."""
+    def dataset(self, known: Dataset | None = None) -> Dataset:
+        """Open the dataset that the run was trained on, where it was then, or moved along with the run.
+
+        An address is not opened unless `permit_remote` says so; `known` is the dataset if it lies at that address.
+        """
         data = self.about()["data"]
+        if known is not None and str(known.origin) == data["folder"] and known.fingerprint == data["fingerprint"]:
+            return known
+        refuse_named(data["folder"], self.folder / RUN)
         moved = self.folder.resolve() / data.get("from_run", data["folder"])
         here = is_remote(data["folder"]) or Path(data["folder"]).exists()
         folder = folder_at(data["folder"]) if here else moved

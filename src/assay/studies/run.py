@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.errors import RunFailed
+from assay.links import refuse_links
+from assay.runs.folder import LOGS
 from assay.studies.charts import charts_of
 from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
@@ -50,6 +52,7 @@ def perform_steps(
     study: Study, say: Say, watch: Watch, workers: Workers, see: See = lambda outcome: None
 ) -> list[Outcome]:
     """Make the data of a study and do its runs; return how each step ended. Failures do not stop the rest."""
+    refuse_links(study.output, unread=LOGS)
     workers.check(study.runs, study.output)
     outcomes = [_data(study, step, workers, say, watch) for step in study.datasets]
     broken = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}

@@ -5,7 +5,6 @@ through files in the study's folder, so that workers may be processes, or machin
 """
 
 import json
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +21,7 @@ from assay.data.folds import Fold
 from assay.data.make import Pool, make
 from assay.data.manifest import NAME, to_json
 from assay.errors import AssayError, ConfigError, DataError, RunFailed, UnknownName
-from assay.files import write_atomically, write_folder
+from assay.files import copy_folder, write_atomically, write_folder
 from assay.runs.folder import RUN, USAGE, RunFolder
 from assay.runs.usage import measure_usage
 from assay.studies.analyses import run_analysis
@@ -93,7 +92,6 @@ def perform(
     except Exception as error:  # whatever a task or a model may raise: the other steps shall go on
         refused = isinstance(error, AssayError) and not isinstance(error, RunFailed)
         fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
-        note.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(note, fault.encode())
         return Outcome(step.name, False, time.perf_counter() - began, fault, refused)
     note.unlink(missing_ok=True)
@@ -147,7 +145,7 @@ def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report:
     if step.recipe is None:
         Dataset.open(step.source)
         with write_folder(folder) as half:
-            shutil.copytree(step.source, half, dirs_exist_ok=True)
+            copy_folder(Path(step.source), half)
         return
     rows = sum(split.size for split in step.recipe.splits)
     done = 0

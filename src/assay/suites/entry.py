@@ -18,6 +18,8 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.diagnosis.runs import diagnose_predictions
 from assay.errors import ConfigError, DataError
+from assay.html import safe_link
+from assay.links import refuse_links
 from assay.predictions import Answer, Predictions, read_predictions
 from assay.suites.judging import TEST, Judged, row_of_predictions
 from assay.suites.making import open_data
@@ -58,8 +60,11 @@ class SuiteEntry:
     @classmethod
     def open(cls, folder: Path) -> "SuiteEntry":
         """Read `entry.yaml`, and refuse what the suite does not allow."""
+        refuse_links(folder)
         settings = load_yaml(folder / ENTRY)
         config = validate(EntryConfig, settings)
+        if safe_link(config.link) != config.link:
+            raise ConfigError(f"{settings.place('link')}link: {config.link!r} is no address of http or https")
         suite = find_suite(config.suite)
         suite.level(config.level)
         _refuse(config, suite, settings)

@@ -12,6 +12,8 @@ import pyarrow as pa
 from assay.data.columns import parquet_bytes, read_parquet
 from assay.errors import DataError
 from assay.files import write_atomically
+from assay.html import safe_link, shorten
+from assay.links import refuse_links
 
 Status = Literal["done", "refused", "failed"]
 """A model was judged; or cannot take the dataset, and says why; or broke."""
@@ -121,13 +123,21 @@ def _schema() -> pa.Schema:
 def read_rows(path: Path) -> list[BoardRow]:
     """Read the rows of one file, or of every file in a folder."""
     if path.is_dir():
+        refuse_links(path)
         return [row for file in sorted(path.glob("*.parquet")) for row in read_rows(file)]
     try:
-        return [BoardRow(**cells) for cells in read_parquet(path).to_pylist()]
+        return [_checked(BoardRow(**cells), path) for cells in read_parquet(path).to_pylist()]
     except FileNotFoundError:
         return []
     except (OSError, pa.ArrowException, TypeError):
         raise DataError(f"{str(path)!r} holds no rows of a suite, or is damaged; run the suite again") from None
+
+
+def _checked(row: BoardRow, path: Path) -> BoardRow:
+    """Refuse a row whose link is none that a page may have."""
+    if row.link and safe_link(row.link) != row.link:
+        raise DataError(f"{str(path)!r} has the link {shorten(repr(row.link), 80)}; a link begins with https://")
+    return row
 
 
 def merged(old: Iterable[BoardRow], new: Iterable[BoardRow]) -> list[BoardRow]:

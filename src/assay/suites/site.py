@@ -10,8 +10,10 @@ import numpy as np
 
 from assay.data.dataset import Dataset
 from assay.data.manifest import versions
-from assay.errors import DataError
+from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
+from assay.html import safe_link
+from assay.links import refuse_links
 from assay.reporting.table import tex_file
 from assay.reporting.templating import page_environment
 from assay.suites.board import SuiteBoard, rank_table, verdict_table
@@ -51,6 +53,9 @@ def write_board(suite: Suite, records: Sequence[Path], out: Path, data: Path | N
     `data` is the folder of the suite's datasets, for pictures; `viewer` the address of a folder with a bundle of the
     viewer for each dataset.
     """
+    refuse_links(out)
+    if safe_link(viewer) != viewer:
+        raise ConfigError(f"--viewer: {viewer!r} is no address of http or https, nor a relative one")
     rows = [row for place in records for row in read_rows(place) if row.suite == suite.name]
     if not rows:
         raise DataError(f"no rows of suite {suite.name!r} in {', '.join(map(str, records))}; run: assay suite run")

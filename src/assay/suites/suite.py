@@ -4,6 +4,7 @@ A suite is one YAML file of this folder. Everything in it is plain data: tasks a
 asked for, so that a suite can be listed, and its board be built, where some of them are not installed.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -65,6 +66,10 @@ class DatasetConfig(Config):
         return self
 
 
+FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+"""Names of datasets and models are those of folders and pages."""
+
+
 class SuiteConfig(Config):
     """The keys of a suite's file."""
 
@@ -86,6 +91,9 @@ class SuiteConfig(Config):
                 raise ValueError(
                     f"model {name!r}: no level named {model.level!r}{suggestion(model.level, self.levels)}"
                 )
+        for name in (*self.datasets, *self.models):
+            if not FILE_NAME.fullmatch(name):
+                raise ValueError(f"{name!r}: the name of a dataset or model is letters, digits, '_', '-' and '.'")
         for name, data in self.datasets.items():
             if data.of is not None and (data.of not in self.datasets or self.datasets[data.of].of is not None):
                 raise ValueError(f"dataset {name!r}: 'of' must name a dataset that has a task, not {data.of!r}")

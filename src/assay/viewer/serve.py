@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from assay.errors import ConfigError, RunFailed
+from assay.html import html_link
 from assay.viewer.access import new_token
 from assay.viewer.app import create_app
 from assay.viewer.live import LiveModels
@@ -41,7 +42,7 @@ class Viewer:
         return f"Viewer({self.url})"
 
     def _repr_html_(self) -> str:
-        return f'<a href="{self.url}" target="_blank">{self.url}</a> (stop() ends it)'
+        return html_link(self.url, "(stop() ends it)")
 
 
 def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:

@@ -158,8 +158,15 @@ def _named(columns: Columns, settings: ImportSettings, kind: str) -> dict[str, s
                 raise UnknownName(f"the table has no column {name!r}{suggestion(name, list(columns))}")
     else:
         keys = [key for key in columns if key.startswith(kind)]
-    bare = plain_names(key.removeprefix(kind) for key in keys if not set("@=") & set(key))
-    return {key: bare.get(key.removeprefix(kind), key.removeprefix(kind)) for key in keys}
+    parts = {key: _split_mark(key.removeprefix(kind))[0] if kind == CONCEPT else key.removeprefix(kind) for key in keys}
+    plain = plain_names(dict.fromkeys(parts.values()))
+    return {key: plain[part] for key, part in parts.items()}
+
+
+def _split_mark(name: str) -> tuple[str, str, str]:
+    """Return the name of a concept, the mark after it that tells of annotators or values, and which one it is."""
+    mark = next((mark for mark in "@=" if mark in name), "")
+    return name.partition(mark) if mark else (name, "", "")
 
 
 def _concept_cells(
@@ -170,8 +177,7 @@ def _concept_cells(
     agreement: dict[str, list[float | None]] = {}
     grouped: dict[tuple[str, str], list[str]] = {}
     for key, name in keys.items():
-        mark = next((mark for mark in "@=" if mark in key), "")
-        grouped.setdefault((name.partition(mark)[0] if mark else name, mark), []).append(key)
+        grouped.setdefault((name, _split_mark(key)[1]), []).append(key)
     for (name, mark), group in grouped.items():
         if name in cells:
             raise DataError(f"concept {name!r} has a column of its own and others by annotator or value; keep one kind")
@@ -179,7 +185,7 @@ def _concept_cells(
             cells[name] = to_values(columns[group[0]], f"concept {name!r}")
             continue
         rows = zip(*(columns[key] for key in group), strict=True)
-        ends = [key.partition(mark)[2] for key in group]
+        ends = [_split_mark(key)[2] for key in group]
         both = [_vote(row) if mark == "@" else _likeliest(row, ends, name) for row in rows]
         cells[name] = to_values([value for value, _ in both], f"concept {name!r}")
         agreement[name] = [share for _, share in both]

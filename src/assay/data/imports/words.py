@@ -8,7 +8,7 @@ from assay.logic.knowledge import NO_RULE
 IMPORTED_SHEET = """\
 # {title}
 
-{summary} Imported by Assay {version}; fingerprint `{fingerprint}`.
+{summary} Imported by Assay {version}; fingerprint {fingerprint}.
 
 ## Motivation
 

@@ -20,6 +20,7 @@ from assay.families.trains.drawing.appearance import FARTHEST
 from assay.families.trains.drawing.scene import positions
 from assay.families.trains.source import cars_of, michalski_text
 from assay.families.trains.task import MichalskiTrains
+from assay.files import write_atomically
 from assay.render.picture import Box
 
 ROWS = 64
@@ -43,17 +44,16 @@ def _write(data: SplitData, task: MichalskiTrains, folder: Path) -> int:
     settings = _settings(task, data.name)
     name = "{visualization}_{classification_rule}_{train_description}_{base_scene}_len_{min_cars}-{max_cars}"
     inside = folder / name.format(**settings)
-    for part in ("images", "depths", "all_scenes"):
-        (inside / part).mkdir(parents=True)
     scenes = list[dict[str, Any]]()
     for some in data.pieces(ROWS):
         depths = some.files(column="depth")
         for row, scene in enumerate(_scenes(some, task, settings, len(scenes))):
-            (inside / "images" / scene["image_filename"]).write_bytes(some.pngs[row])
-            (inside / "depths" / scene["depth_map_filename"]).write_bytes(depths[row])
+            write_atomically(inside / "images" / scene["image_filename"], some.pngs[row])
+            write_atomically(inside / "depths" / scene["depth_map_filename"], depths[row])
             scenes.append(scene)
     info = {"version": "0.1", "license": None, "source": data.fingerprint, "depth_farthest": FARTHEST}
-    (inside / "all_scenes" / "all_scenes.json").write_text(json.dumps({"info": info, "scenes": scenes}))
+    content = json.dumps({"info": info, "scenes": scenes})
+    write_atomically(inside / "all_scenes" / "all_scenes.json", content.encode())
     return len(data)
 
 

@@ -66,7 +66,6 @@ class Memory:
         keys = list(dict.fromkeys(self.unsaved))
         table = torch.frombuffer(bytearray(b"".join(keys)), dtype=torch.uint8).view(-1, KEY)
         name = hashlib.sha256(b"".join(keys)).hexdigest()[:KEY]
-        self.folder.mkdir(parents=True, exist_ok=True)
         features = torch.stack([self.rows[key] for key in keys])
         write_atomically(self.folder / f"{name}.safetensors", save({"keys": table, "features": features}))
         self.unsaved = []

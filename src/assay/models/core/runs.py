@@ -15,13 +15,14 @@ from assay.data.folds import Fold
 from assay.data.manifest import CODE, to_json
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_atomically
+from assay.links import refuse_links
 from assay.models import MODELS
 from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
 from assay.models.symbolic.perception import MissingPerception
 from assay.render.picture import Layout
-from assay.runs.folder import CALLED, CHECKPOINT, STAGES, TRANSFER, RunFolder
+from assay.runs.folder import CALLED, CHECKPOINT, LOGS, STAGES, TRANSFER, RunFolder
 from assay.runs.seals import check_learned
 from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
 
@@ -113,6 +114,7 @@ def train_together(
     check_log(order.log)
     if count_stages(dataset) > 1:
         raise ConfigError("several seeds at once are not trained stage by stage; train them one by one: --seed")
+    refuse_links(folder, unread=LOGS)
     runs = {seed: RunFolder(folder / f"seed{seed}") for seed in seeds}
     try:
         train_seeds(order, runs, dataset, report)
@@ -193,9 +195,7 @@ def finish_run(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str
     """Write the predictions of a trained model, and then that the run is finished, with what `more` is known of it."""
     for name in dataset.split_names:
         if not name.startswith("train"):
-            with suppress(
-                MissingPerception
-            ):  # a detector of another make answers for the splits that it was asked about
+            with suppress(MissingPerception):  # a detector of another make was asked about some splits only
                 _predict(model, dataset, name, run)
     _save(model, dataset, run, {"pairs": write_pairs(model.predict, dataset, run), **more})
 

@@ -22,6 +22,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.distribution import install_line
 from assay.errors import MissingExtra, RunFailed
+from assay.files import write_new
 from assay.processes import start_program
 from assay.render.engines.passes import look_axes, shot_from_passes
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
@@ -125,12 +126,18 @@ def render_with_blender(scene: Scene, quality: str) -> Shot:
     with tempfile.TemporaryDirectory(prefix="assay-blender-") as name:
         folder = Path(name)
         description, arrays = describe_scene(scene, SAMPLES[quality])
-        (folder / "scene.json").write_text(json.dumps(description))
-        np.savez(folder / "arrays.npz", allow_pickle=False, **arrays)
+        write_new(folder / "scene.json", json.dumps(description).encode())
+        write_new(folder / "arrays.npz", _packed(arrays))
         blender.draw(folder)
         with np.load(folder / "shot.npz") as shot:
             light, owner, depth = shot["light"], shot["owner"], shot["depth"]
     return shot_from_passes(scene, light, owner, depth.astype(np.float64))
+
+
+def _packed(arrays: dict[str, Array]) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    return buffer.getvalue()
 
 
 def describe_scene(scene: Scene, samples: int) -> tuple[dict[str, Any], dict[str, Array]]:

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import numba
 from numba.core import config as settings
 
+from assay.files import private_folder
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = settings
 jit: Any = numba.njit
@@ -55,7 +57,7 @@ def cache_folder() -> Path:
     for base in (config.CACHE_DIR, home / "assay"):
         if base and _writable(Path(base) / name):
             return Path(base) / name
-    return Path(tempfile.gettempdir()) / f"assay-{os.getuid() if hasattr(os, 'getuid') else 0}" / name
+    return private_folder(Path(tempfile.gettempdir()) / f"assay-{os.getuid()}") / name
 
 
 def _writable(path: Path) -> bool:

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from assay.arrays import Array
 from assay.errors import ConfigError, MissingExtra
+from assay.files import write_new
 from assay.logic.prolog.ilp_files import aleph_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
@@ -95,7 +96,7 @@ class Aleph(ClauseModel):
         with tempfile.TemporaryDirectory(prefix="assay-aleph-") as path:
             folder = Path(path)
             self._write(folder, examples, positive, head)
-            (folder / "engine.pl").write_bytes(engine.read_bytes())
+            write_new(folder / "engine.pl", engine.read_bytes())
             command = ["swipl", "--no-pce", "-f", "none", "-F", "none", "-q", "-g", "true", "-t", "halt(4)"]
             ran = run_for([*command, "-s", "run.pl"], folder, clock.left)
             program = folder / "program.txt"
@@ -107,9 +108,9 @@ class Aleph(ClauseModel):
     def _write(self, folder: Path, examples: LabelExamples, positive: Array, head: str) -> None:
         problem, how = problem_of(self.bias, head, examples, positive), self.config
         for ending, text in aleph_files(problem, how.noise, how.nodes, how.search).items():
-            (folder / f"train{ending}").write_text(text, encoding="utf-8")
-        (folder / "shim.pl").write_text(SHIM, encoding="utf-8")
-        (folder / "run.pl").write_text(DRIVER, encoding="utf-8")
+            write_new(folder / f"train{ending}", text.encode())
+        write_new(folder / "shim.pl", SHIM.encode())
+        write_new(folder / "run.pl", DRIVER.encode())
 
 
 def aleph_file(setting: str | None) -> Path:

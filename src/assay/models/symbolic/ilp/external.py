@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.errors import AssayError
+from assay.files import open_new
 from assay.logic.evaluate import evaluate
 from assay.logic.prolog.bias import Bias
 from assay.logic.prolog.ilp_files import IlpProblem
@@ -37,7 +38,7 @@ def run_for(
 ) -> ProcessResult:
     """Run a program in a folder; when the time is up, it and all that it started are killed, and what it wrote kept."""
     log, start = folder / "output.txt", time.monotonic()
-    with log.open("wb") as file:
+    with open_new(log) as file:
         how = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, "cwd": folder}
         with start_program(command, **how, env={**os.environ, **(environment or {})}) as process:
             try:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from assay.arrays import Array
 from assay.errors import ConfigError, DataError, MissingExtra
+from assay.files import write_new
 from assay.logic.prolog.ilp_files import popper_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
@@ -53,7 +54,7 @@ class Popper(ClauseModel):
         with tempfile.TemporaryDirectory(prefix="assay-popper-") as path:
             folder = Path(path)
             for name, text in popper_files(problem_of(self.bias, head, examples, positive)).items():
-                (folder / name).write_text(text, encoding="utf-8")
+                write_new(folder / name, text.encode())
             python, script = self.config.python or sys.executable, str(checkout / "popper.py")
             command = [python, script, str(folder), "--timeout", str(max(int(seconds), 1))]
             paths = os.pathsep.join(filter(None, [str(checkout), os.environ.get("PYTHONPATH")]))
