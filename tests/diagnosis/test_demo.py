@@ -4,7 +4,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-
 from benchmarks.demo import demo_cases, diagnosed
 
 CASES = {case.name: case for case in demo_cases()}
