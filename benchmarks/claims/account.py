@@ -87,6 +87,10 @@ def rows_of(told: Told, finding: Finding, rows: Rows) -> Array:
         return (causes["rule"] | causes["both"]) & (rows.misread & ~rows.follows(True))[:, None]
     if finding.kind == "annotations":
         return everywhere & rows.known[:, None] & (rows.answers == rows.by_table)
+    if finding.claim == "part":
+        where = region_of(Place(told, finding, rows.evidence.split, finding.text))
+        within = inside(where, told.knowledge.space, rows.true)
+        return everywhere & (within & ~among(rows.true, told.training))[:, None]
     if finding.kind == "memorised":
         return everywhere & ~among(rows.true, told.training)[:, None]
     if finding.kind == "boundary" and finding.claim == "near":

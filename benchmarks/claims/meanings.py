@@ -340,6 +340,15 @@ def memorised(at: Place) -> Iterator[str]:
     yield from memory(at, [cells_of(at.told)])
 
 
+@means("The model is right on worlds of the training set, and wrong on new ones in a region of the concepts.")
+def memorised_in_part(at: Place) -> Iterator[str]:
+    right, codes = at.told.gathered("right"), at.told.gathered("true")
+    new, within = ~among(codes, at.told.training), inside(region_of(at), at.told.knowledge.space, codes)
+    yield from holds("right on worlds of training", low(right[~new].sum(), (~new).sum()) >= MOSTLY - 0.05)
+    yield from holds("right on those in the region, too", right[within & ~new].mean() > 1 - OFTEN)
+    yield from holds("wrong on new ones there", right[within & new].mean() < right[within & ~new].mean() - DROP)
+
+
 @means("The model is right on worlds of the training set, and wrong on new ones in the same region of the rule.")
 def memorised_in_regions(at: Place) -> Iterator[str]:
     yield from memory(at, [numbered(at.told.gathered("near").astype(np.int64))])

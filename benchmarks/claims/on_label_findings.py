@@ -80,10 +80,23 @@ def region(at: Place, where: str, share: Share, held: str, right: Share, trained
         yield from holds(f"most concepts are right there ({read.mean():.2f})", read.mean() > 0.5)
 
 
+@says(
+    "Labels are wrong where {where}, on worlds that training does not show: in {share:share} examples of {worlds:n} such "
+    "worlds; on worlds of training there, {old:share} are right, and elsewhere {right:share}."
+)
+def new_region(at: Place, where: str, share: Share, worlds: int, old: Share, right: Share) -> Iterator[str]:
+    codes, ok = at.told.gathered("true"), at.told.gathered("right")
+    within, new = inside(where, at.told.knowledge.space, codes), ~among(codes, at.told.training)
+    yield from share_is("wrong labels on new worlds there", share, (~ok)[within & new].sum(), (within & new).sum())
+    yield from count_is("new worlds there", worlds, len(np.unique(codes[within & new], axis=0)))
+    yield from share_is("right labels on old worlds there", old, ok[within & ~new].sum(), (within & ~new).sum())
+    yield from share_is("right labels elsewhere", right, ok[~within].sum(), (~within).sum())
+
+
 def region_of(at: Place) -> str:
     """Return the region that a finding speaks of."""
     text = at.finding.text if at.finding else at.around
-    match = re.search(r"Labels are wrong where (.+?)(?:, though[^:]*)?: in ", text)
+    match = re.search(r"Labels are wrong where (.+?)(?:, (?:though|on worlds)[^:]*)?: in ", text)
     return match[1] if match else "everywhere"
 
 

@@ -63,6 +63,7 @@ def look(at: Place, where: str) -> Iterator[str]:
 
 
 @says(
+    "Train on more different worlds where {where}.",
     "Look at training labels where {where}: they are wrong there, or there are none.",
     "Look at the training labels where {where}: `assay view DATA`; then train with more, or with corrected ones.",
 )

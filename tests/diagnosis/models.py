@@ -389,6 +389,19 @@ def half_of_the_squares(rng: Random) -> Model:
     return on_test(SQUARE, test, silent(test), guessed, training=test[:100][known])
 
 
+@clear("memorised", "part")
+def new_worlds_of_a_region(rng: Random) -> Model:
+    """A black box is wrong in the two worlds without a and with b that training lacks, right in two others it lacks."""
+    knowledge, lacking = rule("(a and b) or (c and not d)", "abcd"), [4, 7, 10, 14]
+    shown = np.array([place for place in range(16) if place not in lacking])
+    known, new = every(knowledge.space)[shown], every(knowledge.space, 75)
+    new = new[np.isin(np.arange(len(new)) % 16, lacking)]
+    test = known[np.arange(300) % len(known)]
+    lost = (new[:, 0] == 0) & (new[:, 1] == 1)
+    wrong = evidence(knowledge, new, silent(new), turned(knowledge.labels_of(new), lost), split="ood")
+    return Model({"test": evidence(knowledge, test, silent(test)), "ood": wrong}, known)
+
+
 @clear("memorised", "worlds")
 def large_values_never_seen(rng: Random) -> Model:
     """A black box guesses where a value is larger than any of training."""

@@ -68,19 +68,19 @@ def test_sums_are_right_by_wrong_digits():
     assert (numbers["misread"], numbers["kept"]) == (misread.sum(), (misread & seen.implied).sum())
 
 
-def test_bits_without_a_and_with_b_are_missed():
-    """A region holds most of the wrong labels, and training shows half of its four worlds."""
+def test_new_bits_without_a_and_with_b_are_lost():
+    """Of the four worlds of a region the two that training shows are right, and the two others wrong."""
     parts = both("blackbox-mnlogic")
     inside = np.concatenate([(seen.value("a") == 0) & (seen.value("b") == 1) for seen in parts])
-    right = np.concatenate([seen.right for seen in parts])
-    assert verdict_of("blackbox-mnlogic").verdict == "missed region"
+    right, new = (np.concatenate([getattr(seen, name) for seen in parts]) for name in ("right", "new"))
+    assert verdict_of("blackbox-mnlogic").verdict == "memorised"
     numbers = verdict_of("blackbox-mnlogic").findings[0].numbers
-    assert (numbers["inside"], numbers["size"]) == ((inside & ~right).sum(), inside.sum())
+    assert (numbers["inside"], numbers["size"]) == ((inside & new & ~right).sum(), (inside & new).sum())
+    assert (numbers["old_right"], numbers["old"]) == ((inside & ~new & right).sum(), (inside & ~new).sum())
     assert (numbers["right"], numbers["outside"]) == (right[~inside].sum(), (~inside).sum())
-    assert right[inside].mean() < 0.4 and right[~inside].mean() > 0.95
-    worlds = parts[0].worlds
-    shown = (parts[0].value("a", worlds) == 0) & (parts[0].value("b", worlds) == 1)
-    assert numbers["trained"] == shown.sum() == 2
+    assert right[inside & new].mean() < 0.05 and right[inside & ~new].mean() == 1 and right[~inside].mean() > 0.95
+    worlds = np.unique(np.concatenate([seen.true for seen in parts])[inside & new], axis=0)
+    assert numbers["worlds"] == len(worlds) == 2
 
 
 def test_bits_are_right_and_labels_are_not():

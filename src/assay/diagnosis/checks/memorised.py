@@ -9,6 +9,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
+from assay.diagnosis.checks.missed_region import region_of
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.within import difference_within, in_common
@@ -69,6 +70,13 @@ class MemorisedCheck(Check):
             "higher on the new ones.",
             "{next}",
         ),
+        "part": Claim(
+            "The model is right on worlds of the training set, and wrong on new ones in a region of the concepts.",
+            "Labels are wrong where {where}, on worlds that training does not show: in {inside/size} examples of "
+            "{worlds} such worlds; on worlds of training there, {old_right/old} are right, and elsewhere "
+            "{right/outside}.",
+            "Train on more different worlds where {where}.",
+        ),
         "worlds": Claim(
             "The model is right on worlds of the training set, and wrong on new ones.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
@@ -86,8 +94,25 @@ class MemorisedCheck(Check):
         found = self._of(case, case.explanations)
         if found is None and _reads_old_worlds(case, case.settings(Memorised).drop):
             found = self._of(case, case.explanations_of_all)
+        if found is None:
+            found = self._part(case)
         if found is not None:
             yield found
+
+    def _part(self, case: Case) -> Found | None:
+        """Return a region in which only worlds that training does not show are wrong."""
+        region, told = region_of(case), case.explanations
+        if region is None or told.new is None or not region.of_new_worlds:
+            return None
+        inside, old = told.named & told.new, told.named & ~told.new
+        counts = {
+            "inside": inside & ~told.right, "size": inside, "old_right": old & told.right, "old": old,
+            "right": told.right & ~told.named, "outside": ~told.named, "seen": ~told.new,
+            "seen_right": told.right & ~told.new, "new": told.new, "new_right": told.right & told.new,
+        }  # fmt: skip
+        numbers: dict[str, Number] = {name: int(rows.sum()) for name, rows in counts.items()}
+        words: dict[str, Number] = {"where": region.where, "worlds": len(np.unique(told.worlds[inside]))}
+        return Found("part", ", ".join(told.names), numbers | words, rows=told.cells_of(inside & told.wrong))
 
     def _of(self, case: Case, told: Explanations) -> Found | None:
         settings = case.settings(Memorised)

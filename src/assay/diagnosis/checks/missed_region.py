@@ -12,7 +12,7 @@ from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, r
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.wording import join_words
-from assay.metrics.interval import wilson
+from assay.metrics.interval import at_most, wilson
 
 
 @dataclass(frozen=True)
@@ -37,6 +37,15 @@ class RegionOfErrors:
     """How many different worlds of training lie in it."""
     spoken: bool
     """Whether concepts are predicted for most of its wrong labels."""
+    of_new_worlds: bool = False
+    """Whether worlds of training are right there, so that only new ones are missed."""
+
+    @property
+    def split(self) -> str:
+        """The split with most of its wrong labels."""
+        told = self.case.explanations
+        cells = told.cells_of(told.named & told.wrong)
+        return max(told.names, key=lambda name: int(cells[name].sum()))
 
     def as_found(self, claim: str) -> Found:
         """Return what was found, for a check."""
@@ -53,7 +62,7 @@ class RegionOfErrors:
             for place, label in enumerate(told.views[0].labels)
             if any(mask[:, place].any() for mask in rows.values())
         )
-        split = told.names[0]
+        split = self.split
         return Found(claim, split, {"split": split, "where": self.where, **counts, **known}, labels=labels, rows=rows)
 
 
@@ -75,9 +84,17 @@ def region_of(case: Case) -> RegionOfErrors | None:
     cells = told.cells_of(named & told.wrong)
     views = zip(told.names, told.views, strict=True)
     spoken = sum(int((cells[name] & view.causes["rule"]).sum()) for name, view in views)
-    return RegionOfErrors(
-        case, where, _trained(case, told), 2 * spoken > sum(int(mask.sum()) for mask in cells.values())
-    )
+    spoken_of = 2 * spoken > sum(int(mask.sum()) for mask in cells.values())
+    return RegionOfErrors(case, where, _trained(case, told), spoken_of, _only_new(case, told, settings))
+
+
+def _only_new(case: Case, told: Explanations, settings: MissedRegion) -> bool:
+    """Return whether labels of worlds of training are clearly not often wrong in the named regions."""
+    if told.new is None:
+        return False
+    old = told.named & ~told.new
+    wrong, total = int(told.wrong[old].sum()), int(old.sum())
+    return total >= settings.examples and at_most(wrong, total, settings.inside) <= case.level
 
 
 def _trained(case: Case, told: Explanations) -> int | None:
@@ -139,6 +156,6 @@ class MissedRegionCheck(Check):
     def find(self, case: Case) -> Iterator[Found]:
         """Yield the region, where the model does not predict the concepts that would blame its label head."""
         region = region_of(case)
-        if region is None or region.spoken:
+        if region is None or region.spoken or region.of_new_worlds:
             return
         yield region.as_found("unknown" if region.trained is None else "trained" if region.trained else "untrained")

@@ -69,7 +69,7 @@ class WrongRuleCheck(Check):
                 before = True
                 yield found
         region = region_of(case)
-        if region is not None and region.spoken and not before:
+        if region is not None and region.spoken and not region.of_new_worlds and not before:
             yield region.as_found("region")
 
     def _labels(self, case: Case, view: SplitView) -> Found | None:
