@@ -95,7 +95,7 @@ def test_an_audit_in_a_line_and_as_plain_data():
 def test_the_card_gets_one_section_in_place_of_an_earlier_one(tmp_path):
     section = card_section(Audit("toys", RESULTS[:3]))
     assert section.splitlines() == [
-        "<!-- audit -->", "## Audit", "", "What `assay audit` found.", "", "| check | outcome | |", "| --- | --- | --- |",
+        "<!-- audit -->", "## Audit", "", "What `assay audit` found.", "", "| check | outcome |  |", "| --- | --- | --- |",
         "| labels | passed | fine |", "| classes | noted | so \\| so |", "| free | **failed** | tied |", "<!-- end of audit -->",
     ]  # fmt: skip
     (tmp_path / "README.md").write_text("# Card\n\n", encoding="utf-8")

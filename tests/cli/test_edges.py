@@ -150,38 +150,6 @@ def test_what_a_machine_took_is_told(annotated, capsys):
 # view
 
 
-@pytest.fixture
-def viewer(monkeypatch):
-    from assay.data import rebuild
-    from assay.viewer import bundle, serve, state
-
-    asked = []
-    shelf = SimpleNamespace(
-        datasets={"x": SimpleNamespace(dataset="X"), "y": SimpleNamespace(dataset="Y")},
-        broken=[SimpleNamespace(why="x is damaged"), SimpleNamespace(why="y is empty")],
-    )
-    monkeypatch.setattr(view, "import_extra", lambda *given: asked.append(given))
-    monkeypatch.setattr(state.State, "open", lambda folders, models: SimpleNamespace(shelf=shelf, of=folders))
-    monkeypatch.setattr(rebuild, "check_code", lambda *given: asked.append(given))
-    monkeypatch.setattr(bundle, "write_bundle", lambda s, out, n: asked.append((s.of, out, n)) or f"{out}/index.html")
-    monkeypatch.setattr(serve, "serve", lambda s, port, say, browse: asked.append((s.of, port, browse)))
-    return asked
-
-
-def test_folders_are_served_or_written_as_a_bundle(viewer, capsys):
-    first = [("fastapi", "the viewer"), ("uvicorn", "the viewer"), ("X", ["t"]), ("Y", ["t"])]
-    view.view([Path("a"), Path("b")], ["t"])
-    assert viewer == [*first, ([Path("a"), Path("b")], 0, True)]
-    assert capsys.readouterr().err == "left out: x is damaged\nleft out: y is empty\n"
-    view.view([Path("a")], ["t"], port=80, no_open=True)
-    assert viewer[-1] == ([Path("a")], 80, False)
-    view.view([Path("a")], ["t"], bundle=Path("out"))
-    assert viewer[-1] == ([Path("a")], Path("out"), 60)
-    view.view([Path("a")], ["t"], bundle=Path("out"), samples=3)
-    assert viewer[-1] == ([Path("a")], Path("out"), 3) and len(viewer) == 20
-    assert capsys.readouterr().err.splitlines()[-1] == ("out/index.html  next: python -m http.server --directory out")
-
-
 def test_only_remote_data_is_fetched_to_be_viewed(monkeypatch):
     fetched = SimpleNamespace(fetch_all=lambda: SimpleNamespace(folder=Path("cache")))
     monkeypatch.setattr(Dataset, "open", lambda folder: fetched)

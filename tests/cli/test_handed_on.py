@@ -379,31 +379,6 @@ def test_layers_are_probed_as_asked(asked, opened, monkeypatch, capsys):
         verb.probe(Path("run"), Path("d"), Path("o"), method="tcaw")
 
 
-def test_maps_are_of_what_is_asked_for(asked, monkeypatch, capsys):
-    from assay.models.core import runs
-    from assay.models.saliency import examined, explaining, folder
-    from assay.runs import writing
-
-    verb, found = CLI["saliency"], SimpleNamespace(to_dict=lambda: {"maps": 3})
-    monkeypatch.setattr(verb, "dataset_for", lambda run, data: "data")
-    monkeypatch.setattr(writing, "check_dataset", lambda run, data: asked.append((run.folder, data)))
-    monkeypatch.setattr(runs, "load_model", lambda run: f"model of {run}")
-    monkeypatch.setattr(examined, "examine_model", lambda model: f"examined {model}")
-    monkeypatch.setattr(explaining, "explain", note(asked, found))
-    monkeypatch.setattr(folder, "explain_into", note(asked, found))
-    monkeypatch.setattr(verb, "_print", note(asked))
-    verb.saliency(Path("run"), None, "occlusion", 9, "ood", ["a", "b"], 4)
-    (checked, (model, data, plan, _), _) = asked
-    assert checked == (Path("run"), "data") and (model, data) == ("examined model of run", "data")
-    assert (plan.method, plan.examples, plan.split, plan.seed) == ("occlusion", 9, "ood", 4)
-    assert list(plan.config.concepts) == ["a", "b"] and capsys.readouterr().err == ""
-    verb.saliency(Path("run"), output=Path("o"))
-    assert asked[4][0] == Path("o") and asked[4][3].examples == 200 and asked[4][3].split == "test"
-    assert capsys.readouterr().err == "o: maps over pictures, and the record\n"
-    verb.saliency(Path("run"), settings=["concepts=[c]"], as_json=True)
-    assert list(asked[-1][2].config.concepts) == ["c"] and json.loads(capsys.readouterr().out) == {"maps": 3}
-
-
 def test_concepts_are_discovered_as_asked(asked, opened, monkeypatch, capsys):
     from assay.models.discovery import discovering, runs
 
@@ -450,59 +425,6 @@ def test_options_of_mending_go_before_settings(asked, monkeypatch, capsys):
 
 
 # -- judging -----------------------------------------------------------------------------------------------------------
-
-
-def test_interventions_are_carried_out_on_every_run(asked, monkeypatch, capsys):
-    from assay.data import rebuild
-    from assay.diagnosis.interventions import intervene as carrying
-    from assay.models.readers import opening
-    from assay.reporting import interventions
-    from assay.studies import run_models
-
-    verb = CLI["intervene"]
-    reader = SimpleNamespace(about=lambda: {"is": "clip"})
-    monkeypatch.setattr(RunFolder, "title", property(lambda self: self.folder.name))
-    monkeypatch.setattr(run_models, "runs_in", lambda folder: [folder / "one", folder / "two"])
-    monkeypatch.setattr(run_models, "accuracy_of", lambda run, data, split: {"base": 0.25}[run.name])
-    monkeypatch.setattr(
-        run_models, "answering_for", lambda run, data, split: (f"{run.name} on {split}", {"of": run.name})
-    )
-    monkeypatch.setattr(verb, "dataset_for", lambda run, data: f"data of {run.name} {data}")
-    monkeypatch.setattr(rebuild, "redrawing_for", lambda kind, data: f"redraw {kind}")
-    monkeypatch.setattr(opening, "reader_for", lambda source, settings, bar: asked.append((source, settings)) or reader)
-    monkeypatch.setattr(carrying, "intervene", note(asked, lambda plan, *rest: f"result of {rest[1]}"))
-    monkeypatch.setattr(interventions, "build_record", note(asked, {"facts": 1}))
-    monkeypatch.setattr(interventions, "write_interventions", note(asked, Path("page")))
-    monkeypatch.setattr(verb, "_print", note(asked))
-    verb.intervene(
-        Path("runs"), Path("d"), "fixed", "0,2", "clip:x", ["model=m"], "manipulation", 0.5, "a, b", ["g=a,b"], ["a=2"], 7.0,
-        0.9, Path("base"), "ood", 4, Path("out"),
-    )  # fmt: skip
-    data = "data of one d"
-    read, first, second, record, written, printed = asked
-    plan = first[0]
-    assert read == ("clip:x", {"model": "m"}) and printed == ({"facts": 1},)
-    assert (plan.policy, plan.budget, plan.source, plan.kind, plan.split) == (
-        "fixed",
-        "0,2",
-        "clip:x",
-        "manipulation",
-        "ood",
-    )
-    assert (plan.threshold, plan.order, plan.groups, plan.costs) == (0.5, ("a", "b"), {"g": ("a", "b")}, {"a": 2.0})
-    assert (plan.batch_budget, plan.target, plan.baseline, plan.seed) == (7.0, 0.9, 0.25, 4)
-    assert first[1:] == (data, "one on ood", "redraw manipulation", reader) and second[2] == "two on ood"
-    results = {"one": "result of one on ood", "two": "result of two on ood"}
-    about = {name: {"of": name, "reader": {"is": "clip"}} for name in results}
-    assert record == (results, data, about) and written == (Path("out"), results, data, about)
-    assert capsys.readouterr().err == "page\n"
-    asked.clear()
-    monkeypatch.setattr(opening, "reader_for", lambda source, settings, bar: None)
-    verb.intervene(Path("runs"), as_json=True)
-    assert json.loads(capsys.readouterr().out) == {"facts": 1} and len(asked) == 3
-    assert asked[2][2] == {"one": {"of": "one"}, "two": {"of": "two"}} and asked[0][0] == carrying.InterventionPlan(
-        order=()
-    )
 
 
 def test_leakage_is_measured_as_asked(asked, opened, monkeypatch, capsys):

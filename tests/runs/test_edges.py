@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from assay.errors import DataError
-from assay.runs import evidence, folder, usage
+from assay.runs import evidence, usage
 from assay.runs.folder import RunFolder, seal_of
 from assay.runs.seals import check_learned, sealed
 
@@ -34,21 +34,6 @@ def test_a_name_that_a_study_leaves_out_is_the_models_own(monkeypatch, tmp_path)
     about = {"model": "cbm", "seed": 0, "data": {"folder": "/x/toy", "task": ""}, "called": {"task": ""}}
     monkeypatch.setattr(RunFolder, "about", lambda self: about)
     assert (RunFolder(tmp_path).label, RunFolder(tmp_path).task) == ("cbm", "toy")
-
-
-def test_remote_data_is_opened_where_it_is(monkeypatch, tmp_path):
-    data = {"folder": "s3://bucket/toy", "fingerprint": "ff", "from_run": "../toy"}
-    monkeypatch.setattr(RunFolder, "about", lambda self: {"data": data})
-    monkeypatch.setattr(folder, "folder_at", lambda place: f"at {place}")
-    opened = []
-
-    def open_it(place):
-        opened.append(place)
-        return type("Data", (), {"fingerprint": "ff"})()
-
-    monkeypatch.setattr(folder.Dataset, "open", open_it)
-    RunFolder(tmp_path).dataset()
-    assert opened == ["at s3://bucket/toy"]
 
 
 def test_the_watcher_ends_when_work_fails(monkeypatch):

@@ -193,14 +193,9 @@ def test_a_step_says_how_it_ended(monkeypatch, tmp_path):
     assert perform(step("fine"), tmp_path) == Outcome("fine", False, 0.0)
 
 
-def test_how_far_a_step_is(tmp_path, monkeypatch):
+def test_how_far_a_step_is(tmp_path):
     assert progress_of(step("a"), tmp_path) == (0, 1)
-    clock = iter([10.0, 10.0, 10.1, 10.3, 10.3])
-    monkeypatch.setattr(work.time, "monotonic", lambda: next(clock))
-    write = work._progress_writer(tmp_path / ".steps" / "a.progress")
-    for done in (1, 2, 3):
-        write(done, 9)
-    assert progress_of(step("a"), tmp_path) == (3, 9)
+    (tmp_path / ".steps").mkdir()
     (tmp_path / ".steps" / "a.progress").write_text("{")
     assert progress_of(step("a"), tmp_path) == (0, 1)
     assert (

@@ -59,6 +59,7 @@ def fit_stages(
         own = [replace(epoch, phase=f"stage {number}, {epoch.phase}") for epoch in model.history]
         history += own
         rows.append(_scores(model, dataset, count))
+        folder.mkdir(parents=True, exist_ok=True)  # a stranger's model finds a folder to save into
         model.save(folder)
         record = {"scores": rows[-1], "history": [asdict(epoch) for epoch in own]}
         write_atomically(folder / "scores.json", to_json(record))
