@@ -40,12 +40,17 @@ def accounted(told: Told) -> tuple[int, int] | None:
     return accounted_by(told, first)
 
 
-def accounted_by(told: Told, finding: Finding) -> tuple[int, int]:
-    """Return how many wrong labels a finding accounts for, of how many."""
+def accounted_by(told: Told, finding: Finding, sparing: bool = False) -> tuple[int, int]:
+    """Return how many wrong labels a finding accounts for, of how many.
+
+    A finding about misread concepts is granted the labels that uncertain ones make wrong, unless it is `sparing`.
+    """
     hits = total = 0
     for name, rows in told.compared.items():
         wrong = rows.wrong & rows.known[:, None]  # of the others it cannot be known why
         own = cells_of(told, finding, name, rows) & wrong
+        if sparing and finding.kind in ("noisy", "shortcut") and told.knowledge.has_rule:
+            own &= ~causes_of(rows)["unsure"]
         hits, total = hits + int(own.sum()), total + int(wrong.sum())
     return hits, total
 

@@ -61,20 +61,22 @@ ELSEWHERE = "), while elsewhere {right:share} are right."
 
 @says(
     REGION + "; training shows {trained:n} worlds there" + ELSEWHERE,
+    REGION + "; training shows {examples:n} examples there" + ELSEWHERE,
     REGION + "; training shows no world there, so that memorised worlds would look the same" + ELSEWHERE,
     REGION + ELSEWHERE,
 )
-def region(at: Place, where: str, share: Share, held: str, right: Share, trained: int | None = None) -> Iterator[str]:
+def region(
+    at: Place, where: str, share: Share, held: str, right: Share, trained: int = 0, examples: int = 0
+) -> Iterator[str]:
     space, wrong = at.told.knowledge.space, ~at.told.gathered("right")
     within = inside(where, space, at.told.gathered("true"))
     yield from share_is("wrong labels there", share, wrong[within].sum(), within.sum())
     yield from share_is("right labels elsewhere", right, (~wrong)[~within].sum(), (~within).sum())
     about = float(held.removesuffix(" %")) / 100  # other trees than these say where
     yield from holds(f"{held} on other worlds is likely", LEAST_HELD <= about <= wrong[within].mean() + HELD)
-    worlds = np.unique(at.told.training, axis=0)
-    shown = int(inside(where, space, worlds).sum())
     if "training shows" in at.text:
-        yield from count_is("training worlds there", trained or 0, shown)
+        what = at.told.training if examples else np.unique(at.told.training, axis=0)
+        yield from count_is("what training shows there", examples or trained or 0, inside(where, space, what).sum())
     if "concepts are right there" in at.text:
         read = at.told.gathered("read")[within & wrong]
         yield from holds(f"most concepts are right there ({read.mean():.2f})", read.mean() > 0.5)
@@ -136,13 +138,19 @@ def memorised(
 
 @says(
     "On {split:name}, labels are wrong in {wrong:share} examples whose worlds {first:name} shows too, {by:points} more than there.",
-    "On {split:name}, labels are wrong in {wrong:share} examples with values of the used concepts that {first:name} shows too, "
-    "{by:points} more than there.",
+    "On {split:name}, labels are wrong in {wrong:share} examples with values of the used concepts that {first:name} shows too"
+    "[ ({apart})], {by:points} more than there.",
 )
-def shifted(at: Place, split: str, wrong: Share, first: str, by: str) -> Iterator[str]:
+def shifted(at: Place, split: str, wrong: Share, first: str, by: str, apart: str | None = None) -> Iterator[str]:
     own, other = at.told.splits[first], at.told.splits[split]
     columns = list(at.told.used) if "values of the used" in at.text else list(range(len(at.told.knowledge.space)))
     codes = [rows.true[rows.known][:, columns] for rows in (own, other)]
+    new = [rows.new for rows in (own, other)]
+    if "values of the used" in at.text and new[0] is not None and new[1] is not None:
+        told_apart = [mask[rows.known] for mask, rows in zip((new[0], new[1]), (own, other), strict=True)]
+        codes = [np.column_stack(pair) for pair in zip(codes, told_apart, strict=True)]
+        some = np.concatenate(told_apart)
+        yield from holds("new worlds are told apart", (apart is not None) == (0 < some.sum() < len(some)))
     bad = [~rows.right[rows.known] for rows in (own, other)]
     shared = among(codes[1], codes[0])
     yield from share_is("wrong labels at equal worlds", wrong, bad[1][shared].sum(), shared.sum())
@@ -341,9 +349,10 @@ def undecided(at: Place, split: str, n: int, named: str) -> Iterator[str]:
     rows = at.told.splits[split]
     yield from count_is("examples", n, len(rows))
     for name, share in parts_of(named):
-        hits, of = counted(at, rows, name)
-        yield from share_is(f"right {name}", Share(share), hits, of)
-        yield from holds(f"{name} is not decided", wilson(hits, of)[0] < RIGHT + 0.02)
+        least, most, of = counted(at, rows, name)
+        fits = any(Share(share).is_of(hits, of) for hits in range(least, most + 1))
+        yield from holds(f"right {name}: says {share}, counted {least} to {most} of {of}", fits)
+        yield from holds(f"{name} is not decided", wilson(least, of)[0] < RIGHT + 0.02)
 
 
 @says(
@@ -361,10 +370,17 @@ def parts_of(named: str) -> list[tuple[str, str]]:
     return re.findall(r"(?:^|, | and )([\w. -]+?) \((\d+(?:\.\d)? % \(\d+ to \d+ %\) of [\d,]+)\)", named)
 
 
-def counted(at: Place, rows: Rows, name: str) -> tuple[int, int]:
-    """Return how many are right of what a list names: a label, a concept, or labels that follow."""
-    if name.startswith("labels that follow"):
-        return int((rows.complete & rows.follows(False)).sum()), int(rows.complete.sum())
+def counted(at: Place, rows: Rows, name: str) -> tuple[int, int, int]:
+    """Return how many are right at least and at most, and of how many: of a label, a concept, or labels that follow."""
+    if name.startswith("labels that follow"):  # where there are many worlds, their probabilities are drawn
+        ends = [int((rows.complete & rows.follows(surely)).sum()) for surely in (True, False)]
+        return ends[0], ends[1], int(rows.complete.sum())
+    hits, of = counted_once(at, rows, name)
+    return hits, hits, of
+
+
+def counted_once(at: Place, rows: Rows, name: str) -> tuple[int, int]:
+    """Return how often a label or a concept is right, and of how many."""
     if " where it is " in name:
         label, _, value = name.removeprefix("label ").partition(" where it is ")
         place = at.told.label(label) or 0

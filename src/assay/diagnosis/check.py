@@ -167,7 +167,7 @@ class Check(ABC):
         """Return what holds of a case, at most one for each claim and split."""
 
     def finding(self, found: Sequence[Found]) -> Finding:
-        """Return what was found as one finding: the first in words, and the names of splits with the same claim."""
+        """Return what was found as one finding: the first in words, and the splits that show the same or more."""
         first = found[0]
         claim = self.claims[first.claim]
         others = list(dict.fromkeys(f.split for f in found[1:] if f.says_all_of(first)))
@@ -180,7 +180,7 @@ class Check(ABC):
             first.split,
             text,
             first.concepts,
-            first.labels,
+            tuple(dict.fromkeys(name for f in found for name in f.labels)),
             numbers,
             first.numbers,
             first.claim,

@@ -154,18 +154,12 @@ PLACES: Mapping[Kind, str] = {
 def _unsettled(case: Case, findings: Sequence[Finding]) -> list[Finding]:
     """Return findings with the names of those that explain the same wrong labels about as well."""
     told, margin = case.explanations, case.settings(Rivals).margin
-    told_of = [finding for finding in findings if finding.kind in PLACES]
+    fit = {kind: told.fit[name] for kind, name in PLACES.items() if name in told.fit}
     result = []
     for finding in findings:
-        close = []
-        own = told.fit.get(PLACES.get(finding.kind, ""))
-        for other in told_of:
-            theirs = told.fit.get(PLACES[other.kind])
-            if other.kind == finding.kind or own is None or theirs is None:
-                continue
-            if abs(theirs - own) < margin:
-                close.append(other.kind)
-        result.append(replace(finding, unsettled=tuple(close)))
+        own = fit.get(finding.kind, np.inf)
+        close = tuple(kind for kind, nats in fit.items() if kind != finding.kind and nats > own - margin)
+        result.append(replace(finding, unsettled=close))
     return result
 
 

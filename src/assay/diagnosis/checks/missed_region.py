@@ -25,6 +25,13 @@ class MissedRegion(Section):
     )
     holds: float = threshold(0.5, "share of the wrong labels that the region holds", "by definition")
     examples: int = threshold(10, "examples in the region", "0 of 200 random error patterns", 2, 10_000)
+    shown: int = threshold(
+        10,
+        "training examples in the region below which training hardly shows it",
+        "as many as a region needs",
+        1,
+        10_000,
+    )
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,8 @@ class RegionOfErrors:
     where: str
     trained: int | None
     """How many different worlds of training lie in it."""
+    shown: int
+    """How many training examples lie in it."""
     spoken: bool
     """Whether concepts are predicted for most of its wrong labels."""
     of_new_worlds: bool = False
@@ -55,7 +64,7 @@ class RegionOfErrors:
             "inside": int((~told.right[named]).sum()), "size": int(named.sum()), "right": int(told.right[~named].sum()),
             "outside": int((~named).sum()), "held": float(told.wrong[held].mean()),
         }  # fmt: skip
-        known: dict[str, Number] = {} if self.trained is None else {"trained": self.trained}
+        known: dict[str, Number] = {} if self.trained is None else {"trained": self.trained, "shown": self.shown}
         rows = told.cells_of(named & told.wrong)
         labels = tuple(
             label.label
@@ -85,7 +94,7 @@ def region_of(case: Case) -> RegionOfErrors | None:
     views = zip(told.names, told.views, strict=True)
     spoken = sum(int((cells[name] & view.causes["rule"]).sum()) for name, view in views)
     spoken_of = 2 * spoken > sum(int(mask.sum()) for mask in cells.values())
-    return RegionOfErrors(case, where, _trained(case, told), spoken_of, _only_new(case, told, settings))
+    return RegionOfErrors(case, where, *_trained(case, told), spoken_of, _only_new(case, told, settings))
 
 
 def _only_new(case: Case, told: Explanations, settings: MissedRegion) -> bool:
@@ -97,12 +106,12 @@ def _only_new(case: Case, told: Explanations, settings: MissedRegion) -> bool:
     return total >= settings.examples and at_most(wrong, total, settings.inside) <= case.level
 
 
-def _trained(case: Case, told: Explanations) -> int | None:
-    """Return how many different worlds of training lie in the named regions; None where training is not known."""
+def _trained(case: Case, told: Explanations) -> tuple[int | None, int]:
+    """Return how many worlds and examples of training lie in the named regions; None where training is not known."""
     if case.training is None or not len(case.training):
-        return None
-    worlds = case.training[distinct_rows(case.training).first]
-    return int(np.any([region.holds(worlds) for region in told.regions], axis=0).sum())
+        return None, 0
+    shown = case.training[np.any([region.holds(case.training) for region in told.regions], axis=0)]
+    return len(distinct_rows(shown).first), len(shown)
 
 
 def _by_wrong_rule(case: Case, mine: Found, theirs: Found) -> bool:
@@ -139,6 +148,12 @@ class MissedRegionCheck(Check):
             "Look at the training labels where {where}: `assay view DATA`; then train with more, or with corrected "
             "ones.",
         ),
+        "hardly trained": Claim(
+            "Labels are wrong in a region of the concepts that training hardly shows, and right elsewhere.",
+            "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows "
+            "{shown} examples there), while elsewhere {right/outside} are right.",
+            "Add training examples where {where}; only these tell a missed region from memorised worlds.",
+        ),
         "untrained": Claim(
             "Labels are wrong in a region of the concepts that training does not show, and right elsewhere.",
             "Labels are wrong where {where}: in {inside/size} ({held%} on worlds not used to find it; training shows "
@@ -158,4 +173,10 @@ class MissedRegionCheck(Check):
         region = region_of(case)
         if region is None or region.spoken or region.of_new_worlds:
             return
-        yield region.as_found("unknown" if region.trained is None else "trained" if region.trained else "untrained")
+        if region.trained is None:
+            yield region.as_found("unknown")
+        elif not region.trained:
+            yield region.as_found("untrained")
+        else:
+            few = region.shown < case.settings(MissedRegion).shown
+            yield region.as_found("hardly trained" if few else "trained")

@@ -6,12 +6,14 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import distinct_rows
+from assay.arrays import Array, distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.thresholds import Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import Difference, difference_within, rises
+
+APART = " (worlds of training and new ones apart)"
 
 
 @dataclass(frozen=True)
@@ -24,6 +26,13 @@ class Shifted(Section):
     )
     drop: float = threshold(0.1, "by how much more often they are wrong where worlds cannot be compared", "built zoo")
     shared: float = threshold(0.5, "share of the other split whose worlds the first shows too", "by definition")
+
+
+def _new(case: Case, views: tuple[SplitView, SplitView], rows: list[Array]) -> Array:
+    """Return which examples show a world that training does not; none, where that is not known."""
+    new = [case.new.get(view.name) for view in views]
+    known = [mask[own] for mask, own in zip(new, rows, strict=True) if mask is not None]
+    return np.concatenate(known) if len(known) == len(rows) else np.zeros(sum(map(len, rows)), dtype=bool)
 
 
 def _by_other(case: Case, mine: Found, theirs: Found) -> bool:
@@ -60,7 +69,7 @@ class ShiftedCheck(Check):
         "cells": Claim(
             "Labels are wrong more often on another split at equal values of the used concepts: its pictures differ.",
             "On {split}, labels are wrong in {wrong/examples} examples with values of the used concepts that {first} "
-            "shows too, {by+} more than there.",
+            "shows too{apart}, {by+} more than there.",
             "Look for what differs in the pictures: `assay audit DATA` compares nuisances of the splits.",
         ),
         "splits": Claim(
@@ -92,7 +101,8 @@ class ShiftedCheck(Check):
         for claim, columns in (("worlds", list(range(codes.shape[1]))), ("cells", first.columns)):
             if claim == "worlds" and not whole:
                 continue
-            cells = distinct_rows(codes[:, columns]).which
+            new = _new(case, (first, other), rows)
+            cells = distinct_rows(codes[:, columns]).which * 2 + new  # a fall on new worlds says nothing of pictures
             found = difference_within(wrong, side, cells, np.arange(len(wrong)), settings.fall)
             shared = max(shared, found.share) if claim == "worlds" else shared
             if found.rows < 2 * fewest or found.share < settings.shared:
@@ -100,17 +110,25 @@ class ShiftedCheck(Check):
             if found.by < settings.fall or found.chance > other.level:
                 return None
             inside = np.isin(cells, cells[~side]) & side
-            return self._told(claim, first, other, wrong[inside], found, shared)
+            apart = APART if claim == "cells" and 0 < new.sum() < len(new) else ""
+            return self._told(claim, first, other, wrong[inside], found, shared, apart)
         if rises(wrong[~side], wrong[side], other.level, settings.drop, fewest):
             by = Difference(float(wrong[side].mean() - wrong[~side].mean()), 0.0, int(side.sum()), shared)
             return self._told("splits", first, other, wrong[side], by, shared)
         return None
 
     def _told(
-        self, claim: str, first: SplitView, other: SplitView, wrong: np.ndarray, found: Difference, shared: float
+        self,
+        claim: str,
+        first: SplitView,
+        other: SplitView,
+        wrong: np.ndarray,
+        found: Difference,
+        shared: float,
+        apart: str = "",
     ) -> Found:
         numbers: dict[str, Number] = {
             "split": other.name, "first": first.name, "wrong": int(wrong.sum()), "examples": len(wrong), "by": found.by,
-            "shared": shared,
+            "shared": shared, "apart": apart,
         }  # fmt: skip
         return Found(claim, other.name, numbers, rows={other.name: other.wrong})
