@@ -13,7 +13,9 @@ from benchmarks.claims.told import Place, Told
 
 NO_CAUSE = frozenset({"opaque", "unidentified", "too few", "sound", "no rule", "leaking"})
 """Words that name no cause of wrong labels."""
-NO_CLAIM = frozenset({("annotations", "concepts"), ("underfit", "mixed"), ("underfit", "unexplained")})
+NO_CLAIM = frozenset(
+    {("annotations", "concepts"), ("underfit", "mixed"), ("underfit", "unexplained"), ("noisy", "any")}
+)
 EVERYWHERE = frozenset({"annotations", "missed region", "memorised", "wrong rule", "noisy", "shortcut", "underfit"})
 """Words of a fault that is the same on every split, whichever shows it."""
 TOLERATED, SURE, LEARNED = 0.05, 3.0, 0.75
@@ -83,6 +85,8 @@ def rows_of(told: Told, finding: Finding, rows: Rows) -> Array:
     if finding.claim == "region" or finding.kind == "missed region":
         where = region_of(Place(told, finding, rows.evidence.split, finding.text))
         return everywhere & inside(where, told.knowledge.space, rows.true)[:, None]
+    if finding.claim == "uncertain":
+        return causes["unsure"]
     if finding.kind == "underfit":
         usual = [np.bincount(own[own >= 0]).max(initial=0) / max(1, len(own)) for own in rows.labels.T]
         return everywhere & (rows.wrong.mean(axis=0) >= np.minimum(1 - LEARNED, 1 - np.array(usual)) - 1e-9)

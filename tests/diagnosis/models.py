@@ -529,3 +529,12 @@ def a_concept_follows_a_mark(rng: Random) -> Model:
     spoilt = {"stripe": Rights(200, 200, 20, 200, True)}
     mark = Reliance("mark", "nuisance", "reversed", 400, 10, 0, Rights(200, 200, 198, 200), spoilt)
     return replace(right(rng), reliance=(mark,))
+
+
+@clear("missed region", "hardly trained")
+def a_region_hardly_seen(rng: Random) -> Model:
+    """A black box knows one of the two reasons only; of the other, training shows three examples."""
+    model = a_region_never_seen(rng)
+    test = model.splits["test"]
+    missed = test.concepts[(test.labels != test.predicted_labels)[:, 0]]
+    return Model(model.splits, np.concatenate([model.training, missed[:3]]))

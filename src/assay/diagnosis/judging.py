@@ -110,7 +110,7 @@ def _ranked(case: Case, checks: Sequence[Check], kept: Mapping[Kind, list[Found]
 def _no_single_cause(case: Case, kept: Mapping[Kind, list[Found]]) -> bool:
     """Return whether labels are wrong too often, concepts are predicted, and no finding accounts for half of them."""
     told = {"opaque", "sound"} & set(kept)  # why is not known, or every label by itself is surely right
-    if told or not case.ruled or not _wrong_too_often(case) or set(kept) <= BESIDE | {"too few"}:
+    if told or not case.ruled or not _wrong_too_often(case) or set(kept) <= {"unidentified", "too few"}:
         return False
     half = case.settings(Rivals).half * case.wrong_labels
     return all(sum(int(m.sum()) for m in _cells(case, entries).values()) < half for entries in kept.values())

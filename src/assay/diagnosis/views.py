@@ -193,6 +193,11 @@ class SplitView:
         """Which wrong labels neither annotations nor concepts explain: the label head's, or of an unknown cause."""
         return np.asarray(self.causes["rule"] | self.causes["unknown"])
 
+    @cached_property
+    def unexplained(self) -> Array:
+        """Which wrong labels concepts do not explain by themselves, where the used concepts are known."""
+        return self.in_rows(self.open | self.causes["both"], self.known)
+
     def in_rows(self, cells: Array, rows: Array) -> Array:
         """Return cells of labels in some examples only."""
         return np.asarray(cells & rows[:, None])

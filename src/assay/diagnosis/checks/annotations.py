@@ -52,12 +52,16 @@ class Disagreement:
     """In how many of those that contradict, the predicted concepts imply the annotated label."""
     kept: float
     """The share of labels that independent errors of the annotations would keep."""
+    usual: float
+    """The share of examples that contradict their own label where model and table agree."""
 
     def explained(self, sure: float) -> tuple[float, float, float]:
         """The share of the disagreement that wrong annotations explain: the estimate between its ends."""
         low, high = wilson(self.contradict, self.differ, sure)
         room = max(1e-6, 1 - self.kept)
-        return low / room, self.contradict / max(1, self.differ) / room, high / room
+        shares = (low, self.contradict / max(1, self.differ), high)
+        least, middle, most = ((share - self.usual) / room for share in shares)
+        return least, middle, most
 
     def whose(self, settings: WrongAnnotations) -> Whose:
         """Return whose error it is."""
@@ -74,11 +78,12 @@ def disagreement(case: Case, view: SplitView) -> Disagreement:
     """Return how model and table disagree on a split."""
     differ = view.misread
     contradict = differ & view.contradicts
-    kept = 0.0
+    kept, alike = 0.0, view.complete & ~differ
     if contradict.any():
         kept = case.remember(f"kept by annotations {view.name}", lambda: kept_by_annotations(view))
     implied = int((contradict & view.implied_right).sum())
-    return Disagreement(int(view.complete.sum()), int(differ.sum()), int(contradict.sum()), implied, kept)
+    usual = float((alike & view.contradicts).sum() / max(1, alike.sum()))
+    return Disagreement(int(view.complete.sum()), int(differ.sum()), int(contradict.sum()), implied, kept, usual)
 
 
 def whose_error(case: Case, view: SplitView) -> Whose:

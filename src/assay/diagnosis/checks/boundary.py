@@ -1,4 +1,4 @@
-"""Labels are right far from the boundary of the rule and wrong near it."""
+"""Labels are right far from the boundary of the rule and wrong more often near it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class BoundaryCheck(Check):
     """Wrong labels near the boundary."""
 
     name = "boundary"
-    summary = "Labels are right far from the boundary of the rule and wrong near it."
+    summary = "Labels are right far from the boundary of the rule and wrong more often near it."
     tone = "weak"
     severity = 50
     measure = "near_accuracy"
@@ -70,7 +70,7 @@ class BoundaryCheck(Check):
     )
     claims: ClassVar = {
         "near": Claim(
-            "Labels are right far from the boundary of the rule and wrong near it.",
+            "Labels are right far from the boundary of the rule and wrong more often near it.",
             "On {split}, {label} is right in {near_right/near} examples {where} one change of a concept alters it, and "
             "in {far_right/far} {where} no such change does{worst}.",
             "Train with more examples near the boundary: `assay make` draws a split `hard` of them.",

@@ -25,6 +25,9 @@ class Incomplete(Section):
     below: float = threshold(
         0.02, "how far below the held-out ceiling a label may stay", "spike: 13 of 13, 0 of 160 complete"
     )
+    apart: float = threshold(
+        0.3, "by how much the ceiling may differ on examples not used, where it can be estimated", "spike: 13 of 13"
+    )
 
 
 @register
@@ -82,6 +85,7 @@ def _capped(case: Case, view: SplitView) -> list[tuple[int, Ceiling]]:
         (place, ceiling)
         for place, ceiling in enumerate(found)
         if ceiling.upper < 1 - tolerated
+        and ceiling.share - ceiling.held_out / ceiling.examples <= settings.apart
         and view.labels[place].interval[0] <= ceiling.upper
         and view.labels[place].interval[1] >= ceiling.held_out / ceiling.examples - settings.below
     ]

@@ -1,4 +1,4 @@
-"""Labels are right on worlds of training and wrong on new ones, at equal concepts."""
+"""Labels are right on worlds of training and wrong more often on new ones, at equal concepts."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.arrays import Array, distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.checks.missed_region import region_of
@@ -45,7 +45,7 @@ class MemorisedCheck(Check):
     """Memorised worlds."""
 
     name = "memorised"
-    summary = "The model is right on worlds of the training set, and wrong on new ones."
+    summary = "The model is right on worlds of the training set, and wrong more often on new ones."
     tone = "bad"
     severity = 80
     measure = "label_accuracy"
@@ -57,31 +57,34 @@ class MemorisedCheck(Check):
     why = "labels right in {seen_right} of {seen} examples of training worlds, in {new_right} of {new} of new ones"
     claims: ClassVar = {
         "cells": Claim(
-            "The model is right on worlds of the training set, and wrong on new ones with the same used concepts.",
+            "The model is right on worlds of the training set, and wrong more often on new ones with the same used "
+            "concepts.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
             "{worlds} other worlds; among examples with equal values of the concepts that the rule uses{split_too}, "
             "the share of wrong labels is {by+} higher on the new ones.",
             "{next}",
         ),
         "regions": Claim(
-            "The model is right on worlds of the training set, and wrong on new ones in the same region of the rule.",
+            "The model is right on worlds of the training set, and wrong more often on new ones in the same region of "
+            "the rule.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
             "{worlds} other worlds; in equal regions of the rule{split_too}, the share of wrong labels is {by+} "
             "higher on the new ones.",
             "{next}",
         ),
         "part": Claim(
-            "The model is right on worlds of the training set, and wrong on new ones in a region of the concepts.",
+            "The model is right on worlds of the training set, and wrong more often on new ones in a region of the "
+            "concepts.",
             "Labels are wrong where {where}, on worlds that training does not show: in {inside/size} examples of "
             "{worlds} such worlds; on worlds of training there, {old_right/old} are right, and elsewhere "
             "{right/outside}.",
             "Train on more different worlds where {where}.",
         ),
         "worlds": Claim(
-            "The model is right on worlds of the training set, and wrong on new ones.",
+            "The model is right on worlds of the training set, and wrong more often on new ones.",
             "Labels are right in {seen_right/seen} examples whose world training shows, and in {new_right/new} of "
-            "{worlds} other worlds, whose used concepts no world of training has (a missed region would look the "
-            "same).",
+            "{worlds} other worlds; {apart%} of these examples have used concepts that no world of training has, so "
+            "that a missed region would look the same.",
             "Train on some of the new worlds: only this tells memorised worlds from a missed region.",
         ),
     }
@@ -136,8 +139,18 @@ class MemorisedCheck(Check):
             "seen": int(old.sum()), "seen_right": seen_right, "new": int(new.sum()),
             "new_right": int(told.right[new].sum()), "worlds": counts[0], "by": every.by,
             "split_too": " and on one split" if within_split else "", "next": MORE_WORLDS,
+            "apart": _unlike_training(case, told, new),
         }  # fmt: skip
         return Found(claim, ", ".join(told.names), numbers, rows=told.cells_of(new & told.wrong))
+
+
+def _unlike_training(case: Case, told: Explanations, new: Array) -> float:
+    """Return the share of examples of new worlds whose used concepts no world of training has."""
+    columns = told.views[0].columns
+    shown = np.concatenate([view.evidence.concepts[own] for view, own in zip(told.views, told.rows, strict=True)])[new]
+    training = case.training if case.training is not None else shown[:0]
+    cells = distinct_rows(np.concatenate([shown, training])[:, columns]).which
+    return float(1 - np.isin(cells[: len(shown)], cells[len(shown) :]).mean())
 
 
 def _reads_old_worlds(case: Case, drop: float) -> bool:

@@ -1,6 +1,6 @@
 """Labels fall on another split whose worlds are the same: its pictures differ."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,7 +11,7 @@ from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.thresholds import Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.within import Difference, difference_within, rises
+from assay.diagnosis.within import difference_within, rises
 
 APART = " (worlds of training and new ones apart)"
 
@@ -26,6 +26,14 @@ class Shifted(Section):
     )
     drop: float = threshold(0.1, "by how much more often they are wrong where worlds cannot be compared", "built zoo")
     shared: float = threshold(0.5, "share of the other split whose worlds the first shows too", "by definition")
+
+
+def _shared(first: SplitView, other: SplitView) -> float:
+    """Return the share of a split's worlds that the first split shows too, where all concepts are known."""
+    codes = [view.evidence.concepts[view.evidence.known.all(axis=1)] for view in (first, other)]
+    worlds = distinct_rows(np.concatenate(codes)).which
+    known = np.isin(worlds[len(codes[0]) :], worlds[: len(codes[0])])
+    return float(known.mean()) if len(known) else 0.0
 
 
 def _new(case: Case, views: tuple[SplitView, SplitView], rows: list[Array]) -> Array:
@@ -75,7 +83,7 @@ class ShiftedCheck(Check):
         "splits": Claim(
             "Labels are wrong more often on another split; whether its worlds or its pictures are why cannot be told.",
             "On {split}, labels are wrong in {wrong/examples} examples, {by+} more than on {first}; {shared%} of its "
-            "examples have worlds that {first} shows too.",
+            "examples{whole} have worlds that {first} shows too.",
             "Draw {split} again with worlds of {first}: only this tells other pictures from new worlds.",
         ),
     }
@@ -95,40 +103,29 @@ class ShiftedCheck(Check):
             return None
         codes = np.concatenate([view.evidence.concepts[own] for view, own in zip((first, other), rows, strict=True)])
         wrong = np.concatenate([~view.right[own] for view, own in zip((first, other), rows, strict=True)])
-        side = np.arange(len(wrong)) >= len(rows[0])
-        whole = bool((codes >= 0).all())
-        shared = 0.0
+        side, new = np.arange(len(wrong)) >= len(rows[0]), _new(case, (first, other), rows)
+        whole = all(view.evidence.known.all() for view in (first, other))
+        told: dict[str, Number] = {
+            "split": other.name, "first": first.name, "shared": _shared(first, other),
+            "whole": "" if whole else " whose concepts are all known",
+        }  # fmt: skip
         for claim, columns in (("worlds", list(range(codes.shape[1]))), ("cells", first.columns)):
             if claim == "worlds" and not whole:
                 continue
-            new = _new(case, (first, other), rows)
             cells = distinct_rows(codes[:, columns]).which * 2 + new  # a fall on new worlds says nothing of pictures
             found = difference_within(wrong, side, cells, np.arange(len(wrong)), settings.fall)
-            shared = max(shared, found.share) if claim == "worlds" else shared
             if found.rows < 2 * fewest or found.share < settings.shared:
                 continue
             if found.by < settings.fall or found.chance > other.level:
                 return None
             inside = np.isin(cells, cells[~side]) & side
-            apart = APART if claim == "cells" and 0 < new.sum() < len(new) else ""
-            return self._told(claim, first, other, wrong[inside], found, shared, apart)
+            told["apart"] = APART if claim == "cells" and 0 < new.sum() < len(new) else ""
+            return _told(claim, other, wrong[inside], found.by, told)
         if rises(wrong[~side], wrong[side], other.level, settings.drop, fewest):
-            by = Difference(float(wrong[side].mean() - wrong[~side].mean()), 0.0, int(side.sum()), shared)
-            return self._told("splits", first, other, wrong[side], by, shared)
+            return _told("splits", other, wrong[side], float(wrong[side].mean() - wrong[~side].mean()), told)
         return None
 
-    def _told(
-        self,
-        claim: str,
-        first: SplitView,
-        other: SplitView,
-        wrong: np.ndarray,
-        found: Difference,
-        shared: float,
-        apart: str = "",
-    ) -> Found:
-        numbers: dict[str, Number] = {
-            "split": other.name, "first": first.name, "wrong": int(wrong.sum()), "examples": len(wrong), "by": found.by,
-            "shared": shared, "apart": apart,
-        }  # fmt: skip
-        return Found(claim, other.name, numbers, rows={other.name: other.wrong})
+
+def _told(claim: str, other: SplitView, wrong: Array, by: float, told: Mapping[str, Number]) -> Found:
+    numbers = {**told, "wrong": int(wrong.sum()), "examples": len(wrong), "by": by}
+    return Found(claim, other.name, numbers, rows={other.name: other.wrong})

@@ -102,14 +102,8 @@ class UnderfitCheck(Check):
             for place, label in enumerate(view.labels)
             if label.standing == "wrong" and 2 * doubtful[place] < label.examples - label.right
         ]
-        tolerated, each = case.settings(Concepts).tolerated, view.level / len(view.labels)
-        unexplained = (view.open | view.causes["both"]).sum(axis=0)
-        often = [
-            place
-            for place, label in enumerate(view.labels)
-            if at_least(int(unexplained[place]), label.examples, tolerated) <= each
-        ]
-        unsure = [p for p, s in enumerate(view.labels) if at_least(int(doubtful[p]), s.examples, tolerated) <= each]
+        often = [place for place in range(len(view.labels)) if _often(case, view, view.unexplained, place)]
+        unsure = [place for place in range(len(view.labels)) if _often(case, view, view.causes["unsure"], place)]
         for claim, places in (("labels", lost), ("uncertain", unsure), ("unexplained", often)):
             if not places or (claim != "labels" and lost):
                 continue
@@ -125,11 +119,22 @@ class UnderfitCheck(Check):
             yield Found(claim, view.name, numbers, labels=tuple(s.label for s in states), rows=cells)
 
 
+def _often(case: Case, view: SplitView, cells: Array, place: int) -> bool:
+    """Return whether wrong labels of some cause are more than is tolerated, over all values of a label or of one."""
+    settings, known, own = case.settings(Concepts), view.known, cells[:, place]
+    if at_least(int(own.sum()), int(known.sum()), settings.tolerated) <= view.level / len(view.labels):
+        return True
+    values, truth = view.evidence.knowledge.labels[place].values, view.truth[:, place]
+    each = view.level / len(view.labels) / len(values)
+    rows = [known & (truth == code) for code, value in enumerate(values) if str(value) in view.labels[place].missed]
+    return any(at_least(int(own[r].sum()), int(r.sum()), 1 - settings.recall) <= each for r in rows)
+
+
 def _counted(claim: str, chosen: Array, view: SplitView) -> Array:
     """Return the wrong labels that a claim about chosen labels speaks of."""
     if claim == "labels":
         return view.wrong & chosen & [state.standing == "wrong" for state in view.labels]
-    return chosen & (view.causes["unsure"] if claim == "uncertain" else view.open | view.causes["both"])
+    return chosen & (view.causes["unsure"] if claim == "uncertain" else view.unexplained)
 
 
 def mixed(case: Case) -> Found:
