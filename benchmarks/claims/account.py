@@ -16,6 +16,11 @@ NO_CAUSE = frozenset({"opaque", "unidentified", "too few", "sound", "no rule", "
 NO_CLAIM = frozenset(
     {("annotations", "concepts"), ("underfit", "mixed"), ("underfit", "unexplained"), ("noisy", "any")}
 )
+OTHER_CAUSES = {
+    "noisy": ("unsure",), "shortcut": ("unsure",), "wrong rule": ("unsure",),
+    "memorised": ("table", "perception", "unsure"),
+}  # fmt: skip
+"""The causes of wrong labels that a word does not blame."""
 EVERYWHERE = frozenset({"annotations", "missed region", "memorised", "wrong rule", "noisy", "shortcut", "underfit"})
 """Words of a fault that is the same on every split, whichever shows it."""
 TOLERATED, SURE, LEARNED = 0.05, 3.0, 0.75
@@ -45,16 +50,22 @@ def accounted(told: Told) -> tuple[int, int] | None:
 def accounted_by(told: Told, finding: Finding, sparing: bool = False) -> tuple[int, int]:
     """Return how many wrong labels a finding accounts for, of how many.
 
-    A finding about misread concepts is granted the labels that uncertain ones make wrong, unless it is `sparing`.
+    It is granted labels that have another cause too, such as uncertain concepts, unless it is `sparing`.
     """
     hits = total = 0
     for name, rows in told.compared.items():
         wrong = rows.wrong & rows.known[:, None]  # of the others it cannot be known why
         own = cells_of(told, finding, name, rows) & wrong
-        if sparing and finding.kind in ("noisy", "shortcut") and told.knowledge.has_rule:
-            own &= ~causes_of(rows)["unsure"]
+        if sparing and told.knowledge.has_rule:
+            own &= ~_of_another_cause(finding, rows)
         hits, total = hits + int(own.sum()), total + int(wrong.sum())
     return hits, total
+
+
+def _of_another_cause(finding: Finding, rows: Rows) -> Array:
+    """Return which labels are wrong for a cause that a finding does not blame."""
+    causes, others = causes_of(rows), OTHER_CAUSES.get(finding.kind, ())
+    return np.any([np.zeros_like(rows.wrong), *(causes[name] for name in others)], axis=0)
 
 
 def on_splits(told: Told, finding: Finding) -> list[str]:

@@ -1,5 +1,6 @@
 """What the first sentence of a finding means: for every kind and claim, a predicate over evidence."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -420,7 +421,9 @@ def other_split(at: Place) -> Iterator[str]:
 @means("Labels are right far from the boundary of the rule and wrong more often near it.")
 def boundary(at: Place) -> Iterator[str]:
     known = (at.rows.true >= 0).all(axis=1) & at.rows.knowledge.can_be(np.maximum(at.rows.true, 0))
-    for label in at.labels():
+    text = at.finding.text if at.finding else at.text
+    named = re.search(r", ([\w.-]+) is right in", text)  # its labels are those of every split that shows some
+    for label in at.labels() if named is None else [at.told.label(named[1]) or 0]:
         ok, near = ~at.rows.wrong[:, label], at.rows.near[:, label]
         close, far = ok[near & known], ok[~near & known]
         yield from holds(f"right far from it ({far.mean():.2f})", low(far.sum(), len(far)) >= MOSTLY - 0.05)

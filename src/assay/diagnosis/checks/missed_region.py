@@ -45,7 +45,7 @@ class RegionOfErrors:
     shown: int
     """How many training examples lie in it."""
     spoken: bool
-    """Whether concepts are predicted for most of its wrong labels."""
+    """Whether the used concepts are right at most of its wrong labels."""
     of_new_worlds: bool = False
     """Whether worlds of training are right there, so that only new ones are missed."""
 
@@ -92,7 +92,9 @@ def region_of(case: Case) -> RegionOfErrors | None:
     where = join_words([region.where for region in told.regions], "or where")
     cells = told.cells_of(named & told.wrong)
     views = zip(told.names, told.views, strict=True)
-    spoken = sum(int((cells[name] & view.causes["rule"]).sum()) for name, view in views)
+    spoken = sum(
+        int(view.in_rows(cells[name] & view.causes["rule"], view.concepts_right).sum()) for name, view in views
+    )
     spoken_of = 2 * spoken > sum(int(mask.sum()) for mask in cells.values())
     return RegionOfErrors(case, where, *_trained(case, told), spoken_of, _only_new(case, told, settings))
 
