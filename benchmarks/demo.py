@@ -1,12 +1,13 @@
-"""Keeps what the models of the demo predicted, and writes its nine verdicts into pages.
+"""Keeps what the models of the demo predicted, and writes its nine verdicts, and one as an example, into pages.
 
-`python -m benchmarks.demo DEMO docs/diagnosis.md` reads a folder that `assay demo -o DEMO` wrote. Tests repeat each
-verdict on the kept predictions, and check by hand that it is true; nothing is trained for that.
+`python -m benchmarks.demo DEMO docs/diagnosis.md README.md` reads a folder that `assay demo -o DEMO` wrote. Tests repeat
+each verdict on the kept predictions, and check by hand that it is true; nothing is trained for that.
 """
 
 import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent / "records" / "demo"
 BEGIN, END = "<!-- demo: begin -->", "<!-- demo: end -->"
+EXAMPLE, EXAMPLE_BEGIN, EXAMPLE_END = "dpl-mnadd-evenodd", "<!-- example: begin -->", "<!-- example: end -->"
+WIDTH = 92
 
 
 def case_of(run: "RunFolder") -> Case:
@@ -88,6 +91,13 @@ def markdown(found: Mapping[str, Diagnosis]) -> str:
     return "\n\n".join(parts)
 
 
+def example(diagnosis: Diagnosis) -> str:
+    """Return a diagnosis as it is printed, with the first of its details, in a block of code."""
+    texts = [*diagnosis.sentences, "...", *diagnosis.findings[0].details[:1]]
+    lines = [line for text in texts for line in wrap(text, WIDTH)]
+    return "\n".join(["```", *lines, "```"])
+
+
 def main() -> None:
     """Keep the predictions of a demo, and write its verdicts into pages."""
     from assay.runs.folder import RUN, RunFolder
@@ -98,9 +108,11 @@ def main() -> None:
     chosen = parser.parse_args()
     for path in sorted(chosen.folder.rglob(RUN)):
         print(write_case(case_of(RunFolder(path.parent)), FOLDER))
-    text = markdown({case.header["title"]: diagnosed(case) for case in demo_cases()})
+    found = {case.name: diagnosed(case) for case in demo_cases()}
+    text = markdown({case.header["title"]: found[case.name] for case in demo_cases()})
     print(text)
-    write_between([str(page) for page in chosen.pages], BEGIN, END, text)
+    for begin, end, block in ((BEGIN, END, text), (EXAMPLE_BEGIN, EXAMPLE_END, example(found[EXAMPLE]))):
+        write_between([str(page) for page in chosen.pages if begin in page.read_text()], begin, end, block)
 
 
 if __name__ == "__main__":
