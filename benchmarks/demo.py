@@ -1,6 +1,6 @@
 """Keeps what the models of the demo predicted, and writes its nine verdicts, and one as an example, into pages.
 
-`python -m benchmarks.demo DEMO docs/diagnosis.md README.md` reads a folder that `assay demo -o DEMO` wrote. Tests repeat
+`python -m benchmarks.demo DEMO docs/diagnosis.md README.md` reads what `assay demo -o DEMO` wrote. Tests repeat
 each verdict on the kept predictions, and check by hand that it is true; nothing is trained for that.
 """
 
@@ -92,9 +92,8 @@ def markdown(found: Mapping[str, Diagnosis]) -> str:
 
 
 def example(diagnosis: Diagnosis) -> str:
-    """Return a diagnosis as it is printed, with the first of its details, in a block of code."""
-    texts = [*diagnosis.sentences, "...", *diagnosis.findings[0].details[:1]]
-    lines = [line for text in texts for line in wrap(text, WIDTH)]
+    """Return a diagnosis as it is printed, in a block of code."""
+    lines = [line for text in diagnosis.sentences for line in wrap(text, WIDTH)]
     return "\n".join(["```", *lines, "```"])
 
 
