@@ -104,5 +104,6 @@ def _verdicts(study: Study, records: Sequence[Record]) -> Table:
         counts = {verdict: list(runs.values()).count(verdict) for verdict in dict.fromkeys(runs.values())}
         text = ", ".join(f"{verdict} {count} of {len(runs)}" for verdict, count in counts.items())
         rows.append((*_stub(study, task, challenge, model), text))
-    caption = "Verdicts over all seeds"
-    return Table(caption, (*_head(study), "verdict"), tuple(rows), len(_head(study)), open=True)
+    several = any(len(runs) > 1 for runs in by_model.values())
+    head, caption = (*_head(study), "verdict"), "Verdicts over all seeds"
+    return Table(caption, head, tuple(rows), len(_head(study)), open=several)
