@@ -1,9 +1,9 @@
 """What does `assay mend` buy where a rule uses two of five concepts? Strategies compared over seeds.
 
 Small pictures have a shape, a colour, stripes, dots and a frame; the label is `stripe and dots >= 2`. A `dpl` learns
-the label by a shortcut: it predicts stripes only together with dots. `python -m benchmarks.own_rule RECORDS` mends what
-RECORDS (a folder) lacks, a record for each seed and strategy, and prints the table. `stripe` buys nothing but labels of
-one misread concept: a reference, no strategy of Assay's.
+the label by a shortcut: it predicts stripes only together with dots. `python -m benchmarks.own_rule RECORDS [PAGE]`
+mends what RECORDS (a folder) lacks, a record for each seed and strategy, and writes the table, into a page too.
+`stripe` buys nothing but labels of one misread concept: a reference, no strategy of Assay's.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from assay.arrays import Array, Codes
 from assay.mending import STRATEGIES
 from assay.mending.holdings import Holdings
 from assay.mending.situation import Situation
-from benchmarks.pages import read_records
+from benchmarks.pages import read_records, write_between
 
 if TYPE_CHECKING:
     from assay.data.dataset import Dataset
@@ -39,6 +39,7 @@ SIDE = 20
 PAINT = np.array([[60, 80, 230], [40, 200, 60], [220, 40, 40], [230, 210, 50]])
 TRAINING = {"epochs": 10}
 BUDGET = 90
+BEGIN, END = "<!-- own rule: begin -->", "<!-- own rule: end -->"
 
 
 def paint(world: Codes, rng: np.random.Generator) -> Array:
@@ -154,6 +155,7 @@ def main() -> None:
     """Mend what is not there, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("records", type=Path)
+    parser.add_argument("pages", nargs="*", help="pages to write the table into")
     parser.add_argument("--seeds", type=int, nargs="*", default=[0, 1, 2, 3])
     parser.add_argument("--strategies", nargs="*", default=["plan", "random", "stripe"])
     asked = parser.parse_args()
@@ -161,7 +163,9 @@ def main() -> None:
     for seed in asked.seeds:
         for line in mend_seed(seed, asked.strategies, asked.records):
             print(line, flush=True)
-    print(table(asked.records))
+    text = table(asked.records)
+    print(text)
+    write_between(asked.pages, BEGIN, END, text)
 
 
 if __name__ == "__main__":
