@@ -101,7 +101,7 @@ def test_test_comes_first(tmp_path, monkeypatch):
     (tmp_path / "predictions").mkdir()
     for name in ("valid", "other", "hard", "ood_2", "ood", "pairs", "test_1", "another"):
         (tmp_path / "predictions" / f"{name}.parquet").touch()
-    monkeypatch.setattr(folders, "read_predictions", lambda path, knowledge: path.stem)
+    monkeypatch.setattr(folders, "read_predictions", lambda path, knowledge, sizes: path.stem)
     assert list(RunFolder(tmp_path).all_predictions(None)) == [
         "test_1",
         "ood",

@@ -14,10 +14,10 @@ from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
 from assay.html import html_table
-from assay.markdown import markdown_table, prose_text
+from assay.markdown import Markdown, markdown_table, prose_text
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
-OUTCOMES = {"pass": "passed", "note": "noted", "fail": "**failed**", NOT_CHECKED: NOT_CHECKED, NOTHING: NOTHING}
+OUTCOMES = {"pass": "passed", "note": "noted", "fail": Markdown("**failed**"), NOT_CHECKED: NOT_CHECKED, NOTHING: NOTHING}
 
 CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,

@@ -14,7 +14,7 @@ from assay.data.remote import folder_at, is_remote, refuse_named
 from assay.errors import DataError
 from assay.links import refuse_links
 from assay.logic.knowledge import Knowledge
-from assay.predictions import Predictions, read_predictions
+from assay.predictions import NO_SIZES, Predictions, read_predictions
 
 RUN = "run.json"
 WEIGHTS = "model.safetensors"
@@ -121,10 +121,10 @@ class RunFolder:
         fold = f", fold {about['fold']['number']}" if "fold" in about else ""
         return f"{self.label} on {self.task}, seed {about['seed']}{fold}"
 
-    def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
+    def all_predictions(self, knowledge: Knowledge, sizes: Mapping[str, int] = NO_SIZES) -> dict[str, Predictions]:
         """Return the predictions for every split that has them, test first; not those for counterfactual worlds."""
         if self.folder.is_file():
-            found = read_predictions(self.folder, knowledge)
+            found = read_predictions(self.folder, knowledge, sizes)
             return {found.split: found}
         if not self.folder.exists():
             raise DataError(f"no run or predictions file {str(self.folder)!r}")
@@ -133,7 +133,7 @@ class RunFolder:
         paths = sorted((path for path in there if path.stem != PAIRS), key=_test_first)
         if not paths:
             raise DataError(f"{str(self.folder)!r} has no predictions; make some: assay predict RUN DATA --split test")
-        return {path.stem: read_predictions(path, knowledge) for path in paths}
+        return {path.stem: read_predictions(path, knowledge, sizes) for path in paths}
 
     def dataset(self, known: Dataset | None = None) -> Dataset:
         """Open the dataset that the run was trained on, where it was then, or moved along with the run.

@@ -152,7 +152,7 @@ def checked_predictions(entry: SuiteEntry, dataset: Dataset, folder: Path) -> di
 def _checked(entry: SuiteEntry, dataset: Dataset, path: Path, split: str) -> Predictions:
     where = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
     try:
-        predictions = read_predictions(path, dataset.knowledge)
+        predictions = read_predictions(path, dataset.knowledge, dataset.sizes)
     except DataError as error:
         raise DataError(str(error).replace(path.name, where, 1) if path.exists() else str(error)) from None
     if predictions.fingerprint != dataset.fingerprint:

@@ -56,7 +56,7 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
     record = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
     run, usage = RunFolder(folder), folder / USAGE
     seconds = json.loads(usage.read_text(encoding="utf-8"))["seconds"] if usage.exists() else math.nan
-    predictions = run.all_predictions(dataset.knowledge)[TEST]
+    predictions = run.all_predictions(dataset.knowledge, dataset.sizes)[TEST]
     scores = {
         split: {score["metric"]: _number(score["value"]) for score in scores}
         for split, scores in record["scores"].items()
