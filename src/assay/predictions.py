@@ -34,7 +34,7 @@ from assay.data.columns import (
     plain_numbers,
     to_column,
 )
-from assay.errors import DataError, suggestion
+from assay.errors import DataError, RunFailed, suggestion
 from assay.files import write_atomically
 from assay.html import shorten
 from assay.logic.decode import Decoder
@@ -82,6 +82,8 @@ class Predictions:
         for key, values, answer in _columns_of(knowledge, self.labels, self.concepts):
             columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
+                if not np.isfinite(answer.probabilities).all():
+                    raise RunFailed(f"{key}: the model gives NaN for probabilities; its weights are of no use")
                 columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
         about = json.dumps(dict(self.about))
         table = pa.table(columns).replace_schema_metadata({"assay": about, "assay_sha256": _hash(about.encode())})

@@ -438,7 +438,7 @@ def test_leakage_is_measured_as_asked(asked, opened, monkeypatch, capsys):
         "rows": 3,
         "beyond_value": {},
     }
-    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge: {"test": "t", "ood": "o"})
+    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge, *sizes: {"test": "t", "ood": "o"})
     monkeypatch.setattr(evidence, "gather_from", lambda data, said: f"rows of {said}")
     monkeypatch.setattr(measuring, "leakage", note(asked, SimpleNamespace(to_dict=lambda: found)))
     monkeypatch.setattr(verb, "_bypass", note(asked, (None, "no model")))
@@ -505,7 +505,7 @@ def test_a_decoding_says_what_it_changed(asked, monkeypatch, capsys):
     own = SimpleNamespace(fingerprint="ff")
     decoded = SimpleNamespace(about={"decoded": counts}, index=[1, 2, 3], write=note(asked))
     monkeypatch.setattr(Dataset, "open", lambda folder: SimpleNamespace(fingerprint="ff", knowledge="rule"))
-    monkeypatch.setattr(predictions, "read_predictions", lambda path, knowledge: own)
+    monkeypatch.setattr(predictions, "read_predictions", lambda path, knowledge, sizes: own)
     monkeypatch.setattr(predictions, "apply_constraints", note(asked, decoded))
     verb.decode(Path("p"), Path("d"), Path("o"), True)
     assert asked == [(own, "rule", True), (Path("o"), "rule")]

@@ -175,7 +175,7 @@ def test_leakage_is_printed_with_the_strongest_first(monkeypatch, capsys):
         "beyond_value": {f"c{n:02d}": n / 100 for n in range(12)},
     }
     monkeypatch.setattr(dataset.Dataset, "open", lambda path: SimpleNamespace(knowledge=None, fingerprint="ff"))
-    monkeypatch.setattr(folder.RunFolder, "all_predictions", lambda self, knowledge: {"test": "said"})
+    monkeypatch.setattr(folder.RunFolder, "all_predictions", lambda self, knowledge, *sizes: {"test": "said"})
     monkeypatch.setattr(evidence, "gather_from", lambda data, said: said)
     monkeypatch.setattr(measuring, "leakage", lambda rows, seed, precision: SimpleNamespace(to_dict=lambda: found))
     monkeypatch.setattr(leakage, "_bypass", lambda run, data, split, seed: (None, "no model"))

@@ -71,7 +71,7 @@ def test_what_a_run_is_called(tmp_path):
     assert (plain.label, plain.task, plain.title, plain.is_finished) == ("cbm", "toy", "cbm on toy, seed 3", True)
     named = finished(tmp_path / "b", called={"model": "mine", "task": "ours"}, fold={"number": 2})
     assert (named.label, named.task, named.title) == ("mine", "ours", "mine on ours, seed 3, fold 2")
-    assert finished(tmp_path / "c", data={"folder": "/x/toy", "task": "sums"}).task == "sums"
+    assert finished(tmp_path / "c", data={"folder": "/x/toy", "fingerprint": "f", "task": "sums"}).task == "sums"
     (tmp_path / "said.parquet").touch()
     file = RunFolder(tmp_path / "said.parquet")
     assert (file.label, file.task, file.title) == ("said", "", "said") and not file.is_finished

@@ -314,7 +314,9 @@ def test_all_seeds_of_all_datasets_are_scored_in_order(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("split", ["test_2", "tes", "hard"])
 def test_a_file_about_a_split_of_a_like_name_is_refused(monkeypatch, tmp_path, split):
-    monkeypatch.setattr(entry, "read_predictions", lambda path, knowledge: Predictions("ff", split, np.arange(2), {}))
+    monkeypatch.setattr(
+        entry, "read_predictions", lambda path, knowledge, sizes: Predictions("ff", split, np.arange(2), {})
+    )
     data = SimpleNamespace(knowledge=None, fingerprint="ff")
     with pytest.raises(entry.DataError, match=f"seed0/test.parquet is about split '{split}', not 'test'"):
         entry._checked(entered(), data, tmp_path / "plain" / "seed0" / "test.parquet", "test")
@@ -344,7 +346,9 @@ def said(index=(7, 2, 5), codes=(0, 1, 1), concepts=True, **more):
 )
 def test_predictions_of_an_entry_are_checked(monkeypatch, tmp_path, level, given, message):
     asked = []
-    monkeypatch.setattr(entry, "read_predictions", lambda path, knowledge: asked.append((path, knowledge)) or given)
+    monkeypatch.setattr(
+        entry, "read_predictions", lambda path, knowledge, sizes: asked.append((path, knowledge)) or given
+    )
     knowledge = SimpleNamespace(label_names=("y", "z"))
     symbols = SimpleNamespace(index=np.array([2, 7, 5]))
     data = SimpleNamespace(knowledge=knowledge, fingerprint="ff", symbols=lambda split, styles: symbols)

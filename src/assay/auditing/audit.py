@@ -17,7 +17,13 @@ from assay.html import html_table
 from assay.markdown import Markdown, markdown_table, prose_text
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
-OUTCOMES = {"pass": "passed", "note": "noted", "fail": Markdown("**failed**"), NOT_CHECKED: NOT_CHECKED, NOTHING: NOTHING}
+OUTCOMES = {
+    "pass": "passed",
+    "note": "noted",
+    "fail": Markdown("**failed**"),
+    NOT_CHECKED: NOT_CHECKED,
+    NOTHING: NOTHING,
+}
 
 CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,

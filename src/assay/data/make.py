@@ -334,6 +334,10 @@ def _finish(folder: Folder, manifest: dict[str, Any]) -> dict[str, Any]:
         leftover.unlink(missing_ok=True)
     if isinstance(folder, Path):
         remove_leftovers(folder)
+        gone = [shard["file"] for shard in all_shards(manifest) if not (folder / shard["file"]).is_file()]
+        if gone:
+            (folder / NAME).unlink(missing_ok=True)
+            raise RunFailed(f"{gone[0]!r} in {str(folder)!r} was deleted while it was made; run the same command again")
     else:
         for leftover in folder.rglob(TEMPORARIES):
             leftover.unlink(missing_ok=True)

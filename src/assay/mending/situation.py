@@ -117,7 +117,7 @@ class Situation:
     @cached_property
     def predictions(self) -> dict[str, Predictions]:
         """What the model so far predicts for each split that it was asked about."""
-        return RunFolder(self.run).all_predictions(self.dataset.knowledge, self.dataset.sizes)
+        return RunFolder(self.run).all_predictions(self.dataset.knowledge)
 
     @cached_property
     def diagnosis(self) -> Diagnosis:

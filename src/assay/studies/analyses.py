@@ -77,7 +77,7 @@ def leaks(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     from assay.diagnosis.leakage import leakage
 
     asked = validate(Leaking, settings)
-    said = RunFolder(folder).all_predictions(dataset.knowledge, dataset.sizes)
+    said = RunFolder(folder).all_predictions(dataset.knowledge)
     if asked.split not in said:
         raise ConfigError(f"no predictions for split {asked.split!r}")
     found = leakage(gather_from(dataset, said[asked.split])).to_dict()

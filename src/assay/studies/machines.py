@@ -25,7 +25,7 @@ def machine_of(annotation: Annotation, dataset: Dataset, report: Report = lambda
     if isinstance(annotation.threshold, str):
         raise ConfigError(f"threshold: {annotation.threshold!r} is for a CSV of scores; give a probability")
     codes: dict[str, Any] = {}
-    for split, predictions in RunFolder(path).all_predictions(dataset.knowledge, dataset.sizes).items():
+    for split, predictions in RunFolder(path).all_predictions(dataset.knowledge).items():
         if predictions.fingerprint != dataset.fingerprint:
             raise DataError(
                 f"{str(path)!r} is about a dataset with fingerprint {predictions.fingerprint}, not this one"

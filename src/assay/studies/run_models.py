@@ -48,7 +48,7 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
 
 def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
     """Return any model by its predictions: its labels follow from its concepts by the rule."""
-    predictions = read_predictions(path, dataset.knowledge, dataset.sizes)
+    predictions = read_predictions(path, dataset.knowledge)
     if predictions.fingerprint != dataset.fingerprint or predictions.split != split:
         raise DataError(f"{str(path)!r} is for other data, or another split than {split!r}")
 
@@ -64,7 +64,7 @@ def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[
 
 def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
     """Return the label accuracy of a run or a predictions file on a split."""
-    predictions = RunFolder(path).all_predictions(dataset.knowledge, dataset.sizes)
+    predictions = RunFolder(path).all_predictions(dataset.knowledge)
     if split not in predictions:
         raise DataError(f"{str(path)!r} has no predictions for split {split!r}")
     evidence = gather_from(dataset, predictions[split])

@@ -105,7 +105,7 @@ def _live_through(model: str, settings: Settings, dataset: Dataset, folder: Path
     trained = train_run(Order(model, settings), dataset, folder)
     loaded = load_model(folder)
     test = dataset["test"]
-    _require_same(RunFolder(folder).all_predictions(dataset.knowledge, dataset.sizes)["test"], loaded.predict(test))
+    _require_same(RunFolder(folder).all_predictions(dataset.knowledge)["test"], loaded.predict(test))
     diagnose_run(RunFolder(folder), dataset, taught)
     plan = InterventionPlan("uncertainty", "0,1,max")
     if trained.can_intervene and trained.has_concepts:

@@ -148,7 +148,7 @@ class EpochLog:
     def add_scores(self, dataset: Dataset, run: RunFolder) -> None:
         """Keep the scores of all splits that a run predicted, for the end."""
         if self.target is not None:
-            for split, predictions in run.all_predictions(dataset.knowledge, dataset.sizes).items():
+            for split, predictions in run.all_predictions(dataset.knowledge).items():
                 evidence = gather_from(dataset, predictions)
                 self.summary |= {f"{split}/{name}": METRICS[name](evidence) for name in SUMMARY}
 
