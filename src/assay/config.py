@@ -117,7 +117,7 @@ def _tree_of(loader: yaml.SafeLoader) -> yaml.Node | None:
     except RecursionError:
         raise ConfigError(f"values nest deeper than {DEEPEST}") from None
     sizes: dict[int, float] = {}
-    if tree is not None and _unfolded(tree, sizes, 0) > max(MOST_NODES, len(sizes)):
+    if tree is not None and _unfolded(tree, sizes, 0) - len(sizes) > MOST_NODES:
         raise ConfigError(f"its aliases unfold to more than {MOST_NODES:,} values; write fewer")
     return tree
 

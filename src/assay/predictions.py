@@ -147,7 +147,7 @@ class _FileColumns:
         whole = self.file.metadata.num_rows
         if sizes and whole > max(sizes.values()):
             raise DataError(f"{self.path.name} has {whole:,} rows, more than any split has examples")
-        usual = {"split": ("",), "fingerprint": ("",), "index": ("",)}
+        usual: dict[str, Sequence[Value]] = {"split": ("",), "fingerprint": ("",), "index": ("",)}
         for prefix, named in ((LABEL, knowledge.labels), (CONCEPT, knowledge.space.concepts)):
             usual |= {prefix + part.name + end: part.values for part in named for end in ("", PROBABILITIES)}
         for name, rows, column in self.chunks:

@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +99,8 @@ def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Pop
                 try:
                     yield process
                 finally:
-                    os.killpg(watcher.pid, signal.SIGKILL)
+                    with suppress(ProcessLookupError):
+                        os.killpg(watcher.pid, signal.SIGKILL)
         finally:
             watcher.kill()
 

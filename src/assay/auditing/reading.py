@@ -24,6 +24,7 @@ FEWEST_READ = 200
 FEWEST_OF_VALUE = 20
 MOST_CELLS, FEWEST_TRIED = 36_000_000, 8
 """How many numbers models may learn from in all, so that many concepts take about a minute; but so many are tried."""
+SECONDS_OF_CELL = 0.85e-6
 MOST_COLUMNS, PIXEL_COLUMNS = 40, 450
 DEVIATIONS = 2.576
 """Half the width of a 99 % interval, in standard errors."""
@@ -81,11 +82,21 @@ def readings(data: AuditedDataset) -> list[PixelReading]:
 
 def concepts_to_read(data: AuditedDataset) -> list[int]:
     """Return the places of the concepts that are tried: all, or some of many."""
+    most = max(FEWEST_TRIED, MOST_CELLS // max(1, _cells(data)))
+    return sorted(rng_for(0, "audit", "tried").permutation(len(data.space.names))[:most].tolist())
+
+
+def seconds_to_read(data: AuditedDataset) -> float:
+    """Return about how long that takes."""
+    return len(concepts_to_read(data)) * _cells(data) * SECONDS_OF_CELL
+
+
+def _cells(data: AuditedDataset) -> int:
+    """Return from about how many numbers models learn to read one concept."""
     columns = sum(size - 1 for size in data.space.sizes)
     columns += columns**2 // 2 if columns <= MOST_COLUMNS else 0
     rows = min(MOST_READ, sum(len(part.pictures) for part in data.parts.values()))
-    most = max(FEWEST_TRIED, MOST_CELLS // max(1, rows * (columns + PIXEL_COLUMNS)))
-    return sorted(rng_for(0, "audit", "tried").permutation(len(data.space.names))[:most].tolist())
+    return rows * (columns + PIXEL_COLUMNS)
 
 
 def _standard(columns: Array) -> Array:

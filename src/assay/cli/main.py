@@ -145,7 +145,9 @@ def _run() -> int | None:
             raise
         _fail(str(missing_extra("this", str(error.name))), MissingExtra.exit_code)
     except (ValueError, RuntimeError) as error:
-        if not str(error).startswith(NO_PATH) and not isinstance(error, UnicodeEncodeError):
+        if isinstance(error, UnicodeEncodeError):
+            _fail(f"the name of a file is not UTF-8, and no record can hold it: {error.object!r:.200}", 2)
+        if not str(error).startswith(NO_PATH):
             raise
         _fail(f"a name that no file can have: {error}", 2)
     except OSError as error:

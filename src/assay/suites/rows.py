@@ -61,7 +61,7 @@ RANKED = tuple(measure for measure in MEASURES if measure.rising is not None)
 class BoardRow:
     """A model on a dataset with a seed; a measure is NaN where it does not apply."""
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True)
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
     suite: str
     dataset: str
     model: str
