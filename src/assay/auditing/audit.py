@@ -105,11 +105,11 @@ def audit(
     results, done, costs = list[CheckResult](), 0.0, {name: _cost(name, data) for name in names or CHECKS}
     for name, cost in costs.items():
 
-        def told(share: float, name: str = name, start: float = done, cost: float = cost) -> None:
+        def progress(share: float, name: str = name, start: float = done, cost: float = cost) -> None:
             watch(name, (start + share * cost) / sum(costs.values()))
 
-        told(0.0)
-        results.append(CHECKS[name](replace(data, told=told)))
+        progress(0.0)
+        results.append(CHECKS[name](replace(data, progress=progress)))
         done += cost
     return Audit(data.name, tuple(results))
 

@@ -160,7 +160,7 @@ class AuditedDataset:
     splits: Mapping[str, SplitData] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What one check found and another needs."""
-    told: Callable[[float], None] = field(default=lambda share: None, compare=False, repr=False)
+    progress: Callable[[float], None] = field(default=lambda share: None, compare=False, repr=False)
     """Is told which share of a long check is done."""
 
     @property

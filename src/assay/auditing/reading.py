@@ -75,7 +75,7 @@ def readings(data: AuditedDataset) -> list[PixelReading]:
     places = concepts_to_read(data)
     tried = []
     for done, place in enumerate(places):
-        data.told(done / len(places))
+        data.progress(done / len(places))
         tried.append(_reading(data.space.names[place], place, seen, concepts[rows]))
     return [reading for reading in tried if reading is not None]
 
