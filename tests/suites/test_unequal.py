@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -317,7 +318,7 @@ def test_a_file_about_a_split_of_a_like_name_is_refused(monkeypatch, tmp_path, s
     monkeypatch.setattr(
         entry, "read_predictions", lambda path, knowledge, sizes: Predictions("ff", split, np.arange(2), {})
     )
-    data = SimpleNamespace(knowledge=None, fingerprint="ff")
+    data = SimpleNamespace(knowledge=None, fingerprint="ff", sizes={})
     with pytest.raises(entry.DataError, match=f"seed0/test.parquet is about split '{split}', not 'test'"):
         entry._checked(entered(), data, tmp_path / "plain" / "seed0" / "test.parquet", "test")
 
@@ -351,7 +352,7 @@ def test_predictions_of_an_entry_are_checked(monkeypatch, tmp_path, level, given
     )
     knowledge = SimpleNamespace(label_names=("y", "z"))
     symbols = SimpleNamespace(index=np.array([2, 7, 5]))
-    data = SimpleNamespace(knowledge=knowledge, fingerprint="ff", symbols=lambda split, styles: symbols)
+    data = SimpleNamespace(knowledge=knowledge, fingerprint="ff", sizes={}, symbols=lambda split, styles: symbols)
     path = tmp_path / "plain" / "seed0" / "test.parquet"
     if message is None:
         assert entry._checked(entered(level=level), data, path, "test") is given and asked == [(path, knowledge)]
@@ -488,7 +489,7 @@ def test_a_table_of_ranks_is_titled_and_begins_with_level_and_model():
 def test_a_dataset_that_is_refused_is_named_by_its_fingerprint():
     datasets = {name: {**own, "fingerprint": name * 2} for name, own in CONFIG["datasets"].items()}
     suite = suite_from(Settings({**CONFIG, "datasets": datasets}))
-    given = entry.SuiteEntry(None, suite, entered(refused={"plain": "p", "noisy": "n"}).config)
+    given = entry.SuiteEntry(Path("nowhere"), suite, entered(refused={"plain": "p", "noisy": "n"}).config)
     found = entry._refused(given, "noisy", 2)
     assert (found.suite, found.dataset, found.model, found.level, found.seed) == ("tiny", "noisy", "theirs", "concepts", 2)  # fmt: skip
     assert (found.status, found.reason, found.fingerprint, found.verdict) == ("refused", "n", "noisynoisy", "")

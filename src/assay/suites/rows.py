@@ -120,7 +120,7 @@ class BoardRow:
 
 def write_rows(rows: Iterable[BoardRow], path: Path) -> None:
     """Write the rows of one model, in order, so that the same rows are the same bytes."""
-    ordered = sorted((_checked(asdict(row), path) for row in rows), key=lambda row: row.key)
+    ordered = sorted(rows, key=lambda row: row.key)
     write_atomically(path, parquet_bytes(pa.Table.from_pylist([asdict(row) for row in ordered], _schema())))
 
 
@@ -177,7 +177,7 @@ def _checked(cells: Mapping[str, Any], path: Path) -> BoardRow:
 def add_rows(rows: Sequence[BoardRow], path: Path) -> None:
     """Add rows to a file, in place of those of the same dataset and seed; other processes may add some, too."""
     with locked(path.parent):
-        write_rows(merged(read_rows(path), rows), path)
+        write_rows(merged(read_rows(path), [_checked(asdict(row), path) for row in rows]), path)
 
 
 def add_entry(rows: Sequence[BoardRow], records: Path) -> Path:
@@ -185,7 +185,7 @@ def add_entry(rows: Sequence[BoardRow], records: Path) -> Path:
     path = records / f"{rows[0].model}.parquet"
     with locked(records):
         refuse_second(rows[0].model, rows[0].scored, records)
-        write_rows(rows, path)
+        write_rows([_checked(asdict(row), path) for row in rows], path)
     return path
 
 
