@@ -2,7 +2,6 @@
 
 import ast
 import inspect
-import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -116,18 +115,18 @@ def _tree_of(loader: yaml.SafeLoader) -> yaml.Node | None:
         tree: yaml.Node | None = loader.get_single_node()
     except RecursionError:
         raise ConfigError(f"values nest deeper than {DEEPEST}") from None
-    sizes: dict[int, float] = {}
+    sizes: dict[int, int] = {}
     if tree is not None and _unfolded(tree, sizes, 0) - len(sizes) > MOST_NODES:
         raise ConfigError(f"its aliases unfold to more than {MOST_NODES:,} values; write fewer")
     return tree
 
 
-def _unfolded(node: yaml.Node, sizes: dict[int, float], depth: int) -> float:
+def _unfolded(node: yaml.Node, sizes: dict[int, int], depth: int) -> int:
     """Return how many values a node holds, those of its aliases counted each time; `sizes` has those of its parts."""
     if depth > DEEPEST:
         raise ConfigError(f"values nest deeper than {DEEPEST}")
     if id(node) not in sizes:
-        sizes[id(node)] = math.inf  # as long as it is open: an alias inside stands for all of it
+        sizes[id(node)] = 1  # as long as it is open: an alias of itself is no more
         parts = [] if isinstance(node, yaml.ScalarNode) else node.value
         inside = [part for pair in parts for part in pair] if isinstance(node, yaml.MappingNode) else parts
         sizes[id(node)] = 1 + sum(_unfolded(part, sizes, depth + 1) for part in inside)

@@ -7,7 +7,6 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 
 import hashlib
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,6 +43,7 @@ PROBABILITIES = "_probabilities"
 LONGEST_TEXT = 65_536
 """Bytes of the longest text that is decoded."""
 ROWS_AT_ONCE = 2**18
+HASHED = "x" * 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,32 +132,20 @@ class _FileColumns:
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(path, error) from None
 
-    @property
-    def chunks(self) -> Iterator[tuple[str, int, Any]]:
-        """What the file says of each column in each of its groups of rows: its name, the rows, sizes."""
-        try:
-            for group in map(self.file.metadata.row_group, range(self.file.metadata.num_row_groups)):
-                for column in map(group.column, range(self.file.metadata.num_columns)):
-                    yield re.sub(r"\.list\.\w+$", "", column.path_in_schema), group.num_rows, column
-        except UnicodeDecodeError as error:
-            raise _unreadable(self.path, error) from None
-
-    def refuse_bombs(self, knowledge: Knowledge, sizes: Mapping[str, int]) -> None:
-        """Refuse a small file of many rows or long texts before any of them is decoded."""
-        whole = self.file.metadata.num_rows
-        if sizes and whole > max(sizes.values()):
-            raise DataError(f"{self.path.name} has {whole:,} rows, more than any split has examples")
-        usual: dict[str, Sequence[Value]] = {"split": ("",), "fingerprint": ("",), "index": ("",)}
+    def refuse_bombs(self, knowledge: Knowledge) -> None:
+        """Refuse a small file of long texts before any of them is decoded."""
+        usual: dict[str, Sequence[Value]] = {"split": (HASHED,), "fingerprint": (HASHED,), "index": (0,)}
         for prefix, named in ((LABEL, knowledge.labels), (CONCEPT, knowledge.space.concepts)):
             usual |= {prefix + part.name + end: part.values for part in named for end in ("", PROBABILITIES)}
-        for name, rows, column in self.chunks:
-            values = usual.get(name, ("",))
-            cells = 2 * rows * (len(values) if name.endswith(PROBABILITIES) else 1)
-            longest = max(len(str(value).encode()) for value in values)
-            if column.total_uncompressed_size > LONGEST_TEXT + cells * (longest + 8):
-                raise DataError(f"{self.path.name}: column {name!r} holds more than {rows:,} rows need")
-            if column.num_values > LONGEST_TEXT + cells:
-                raise DataError(f"{self.path.name}: column {name!r} lists more values than there are")
+        widths = {name: _bytes_of_row(name, values) for name, values in usual.items()}
+        for group in map(self.file.metadata.row_group, range(self.file.metadata.num_row_groups)):
+            if group.total_byte_size <= LONGEST_TEXT + group.num_rows * sum(widths.values()):
+                continue  # pyarrow ends this process where a damaged file is asked for more: only odd ones are asked
+            for column in map(group.column, range(self.file.metadata.num_columns)):
+                name = column.path_in_schema
+                most = LONGEST_TEXT + group.num_rows * widths.get(name, 0)
+                if name in widths and column.total_uncompressed_size > most:
+                    raise DataError(f"{self.path.name}: column {name!r} holds longer texts than its values are")
 
     @property
     def schema(self) -> pa.Schema:
@@ -187,6 +175,13 @@ def _unreadable(path: Path, error: Exception) -> DataError:
     return DataError(f"{str(path)!r} is no Parquet file that can be read: {str(error).splitlines()[0]}")
 
 
+def _bytes_of_row(name: str, values: Sequence[Value]) -> int:
+    """Return twice as many bytes as a row of a column takes."""
+    if name.endswith(PROBABILITIES):
+        return 2 * len(values) * (8 + 2)
+    return 2 * (max(len(str(value).encode()) for value in values) + 8)
+
+
 NO_SIZES: Mapping[str, int] = MappingProxyType({})
 Table: TypeAlias = pa.Table | _FileColumns
 
@@ -199,16 +194,22 @@ def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] 
     table = _FileColumns.of(path)
     with table.file:
         _refuse_unknown(table, knowledge, path.name)
-        table.refuse_bombs(knowledge, sizes)
+        table.refuse_bombs(knowledge)
         for needed in ("index", "split", "fingerprint"):
             if needed not in table.column_names:
                 raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
-        index, split = _index(table, path), _constant(table, "split", path)
-        if len(index) > sizes.get(split, len(index)):
-            raise DataError(f"{path.name} has {len(index):,} rows for {sizes[split]:,} examples of split {split!r}")
+        split, fingerprint = (_constant(table, column, path) for column in ("split", "fingerprint"))
+        rows = table.file.metadata.num_rows
+        most = sizes.get(split, max(sizes.values(), default=rows))
+        if rows > most:
+            raise DataError(
+                f"{path.name} has {rows:,} rows for {most:,} examples of split {split!r}; its predictions are for a "
+                f"dataset with fingerprint {fingerprint}"
+            )
+        index = _index(table, path)
         labels, concepts = answers_in(table, knowledge, path.name)
         return Predictions(
-            fingerprint=_constant(table, "fingerprint", path),
+            fingerprint=fingerprint,
             split=split,
             index=index,
             labels=labels,

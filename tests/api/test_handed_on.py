@@ -120,7 +120,7 @@ def test_runs_of_other_data_models_and_versions_lie_elsewhere(monkeypatch, tmp_p
 
 def test_a_run_without_epochs_has_a_table_without_rows(monkeypatch, tmp_path):
     monkeypatch.setattr(RunFolder, "about", lambda self: {"model": "rules", "seed": 0})
-    run = Run(tmp_path, SimpleNamespace(name="toy", knowledge="its rule"))
+    run = Run(tmp_path, SimpleNamespace(name="toy", knowledge="its rule", sizes={}))
     for epochs, there in ([], ()), ([{"loss": 0.25}, {"loss": 1 / 3}], ("loss", "0.3333")):
         (tmp_path / "history.json").write_text(json.dumps({"epochs": epochs}))
         text = run._repr_html_()

@@ -37,7 +37,7 @@ class Table:
     name = "test"
     knowledge = KNOWLEDGE
     concepts, labels, index = CONCEPTS, LABELS, np.arange(5) + 20
-    dataset = SimpleNamespace(fingerprint="print")
+    dataset = SimpleNamespace(fingerprint="print", sizes={})
     sides = {"y": BoundaryTags(TAGS, LABELS[:, 0])}
 
     def __len__(self):
