@@ -34,10 +34,11 @@ def _deleted(place: Path, verb: str, reference: Reference, number: int) -> bool:
     began = time.monotonic()
     while not (ended := os.waitpid(child, os.WNOHANG))[0] and time.monotonic() < began + moment:
         time.sleep(SHOWN)
+    was_whole = set(_files(out)) >= set(reference.names)  # then it is deleted after all was done
     shutil.rmtree(out, ignore_errors=True)
     if ended[0]:
         return finish(_into(out.name, reference.words), place) == 0
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if "Traceback" in (place / LOG).read_text(errors="replace"):
         raise RuntimeError((place / LOG).read_text(errors="replace")[-300:])
-    return status != 0 or set(_files(out)) >= set(reference.names)
+    return status != 0 or was_whole or set(_files(out)) >= set(reference.names)
