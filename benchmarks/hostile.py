@@ -228,7 +228,7 @@ class Pages:
         folder = self.folder / f"run {self.names[0].replace('/', '')}"
         folder.mkdir(parents=True, exist_ok=True)
         data = {"folder": str(dataset.folder), "fingerprint": dataset.fingerprint, "task": self.text}
-        about = {"model": self.text, "seed": self.text, "config": {}, "knowledge": {}, "layout": {}, "data": data}
+        about = {"model": self.text, "seed": 0, "config": {}, "knowledge": {}, "layout": {}, "data": data}
         (folder / "run.json").write_text(json.dumps(about), encoding="utf-8")
         (folder / "history.json").write_text(json.dumps({"epochs": [{"loss": 1.0, "score": 0.5}]}), encoding="utf-8")
         return Run.open(folder)
@@ -288,7 +288,7 @@ class Pages:
         suite, rows = find_suite(), []
         dataset, level = next(iter(suite.datasets)), next(iter(suite.levels))
         for name in self.names:
-            words = dict.fromkeys(("verdict", "tone", "why", "also", "fingerprint", "run", "assay"), name)
+            words = dict.fromkeys(("verdict", "tone", "why", "also", "run", "assay"), name)
             said = json.dumps({"3": name})
             rows.append(BoardRow(suite.name, dataset, name, level, 0, "done", wrong=said, misread=said, **words))
             rows.append(BoardRow(suite.name, dataset, f"{name}!", level, 0, "refused", reason=name))

@@ -42,7 +42,7 @@ IN_A_ROW = 4
 """So often a command is killed before it may finish."""
 PATIENCE = 4.0
 """Seconds that processes may take to end after the command that started them."""
-OVER = ("is not an empty folder", "holds a finished run")
+OVER = ("is not an empty folder",)
 """What a command says of a folder that is whole already."""
 
 

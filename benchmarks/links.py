@@ -9,7 +9,7 @@ import contextlib
 import io
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -37,9 +37,9 @@ PRECIOUS = "precious"
 """The folder that lies elsewhere."""
 
 
-def run(words: str) -> str:
+def run(words: str | Sequence[str]) -> str:
     """Do a command; return what it printed, and raise where it refuses."""
-    sys.argv = ["assay", *words.split()]
+    sys.argv = ["assay", *(words.split() if isinstance(words, str) else words)]
     out, err, status = io.StringIO(), io.StringIO(), 0
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

@@ -126,7 +126,7 @@ def test_a_lost_ctrl_c_is_sent_again(monkeypatch):
 def test_a_program_is_killed_in_the_end_with_all_that_it_started():
     reading, writing = os.pipe()
     with processes.start_program(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=writing) as program:
-        assert program.poll() is None and os.getpgid(program.pid) == program.pid
+        assert program.poll() is None and os.getpgid(program.pid) != os.getpgid(0)
         assert int(os.read(reading, 100)) != program.pid
     assert program.returncode == -signal.SIGKILL
     os.close(writing)

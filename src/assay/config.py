@@ -12,12 +12,14 @@ from typing import Any, ClassVar, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from assay.errors import ConfigError, suggestion
+from assay.errors import ConfigError, cut, suggestion
 
 M = TypeVar("M", bound=BaseModel)
 DEPTH = 2
 """How deep lines are remembered: a key of an entry of a list. Aliases could nest without end."""
 
+MOST_NODES, DEEPEST = 10_000, 100
+"""How many values a file may unfold to by its aliases, and how deep they may nest."""
 BOOLEAN, TEXT = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:str"
 
 
@@ -92,10 +94,43 @@ def from_pairs(pairs: Iterable[str], flag: str = "--set") -> Settings:
         if not equals or not key:
             raise ConfigError(f"{flag} {pair!r}: expected KEY=VALUE")
         try:
-            values[key.strip()] = yaml.safe_load(text) if text.strip() else ""
+            values[key.strip()] = _value_of(text) if text.strip() else ""
         except (yaml.YAMLError, ValueError):  # a ValueError from what looks like a date and is none
             values[key.strip()] = text
+        except ConfigError as error:
+            raise ConfigError(f"{flag} {key}: {error}") from None
     return Settings(values, dict.fromkeys(values, flag))
+
+
+def _value_of(text: str) -> Any:
+    """Return the value that a text means."""
+    loader = yaml.SafeLoader(text)
+    tree = _tree_of(loader)
+    return None if tree is None else loader.construct_document(tree)
+
+
+def _tree_of(loader: yaml.SafeLoader) -> yaml.Node | None:
+    """Return the nodes of a text, refusing one that nests deeply, or whose aliases make much of little."""
+    try:
+        tree: yaml.Node | None = loader.get_single_node()
+    except RecursionError:
+        raise ConfigError(f"values nest deeper than {DEEPEST}") from None
+    sizes: dict[int, int] = {}
+    if tree is not None and _unfolded(tree, sizes, 0) - len(sizes) > MOST_NODES:
+        raise ConfigError(f"its aliases unfold to more than {MOST_NODES:,} values; write fewer")
+    return tree
+
+
+def _unfolded(node: yaml.Node, sizes: dict[int, int], depth: int) -> int:
+    """Return how many values a node holds, those of its aliases counted each time; `sizes` has those of its parts."""
+    if depth > DEEPEST:
+        raise ConfigError(f"values nest deeper than {DEEPEST}")
+    if id(node) not in sizes:
+        sizes[id(node)] = 1  # as long as it is open: an alias of itself is no more
+        parts = [] if isinstance(node, yaml.ScalarNode) else node.value
+        inside = [part for pair in parts for part in pair] if isinstance(node, yaml.MappingNode) else parts
+        sizes[id(node)] = 1 + sum(_unfolded(part, sizes, depth + 1) for part in inside)
+    return sizes[id(node)]
 
 
 def load_yaml(path: Path) -> Settings:
@@ -108,7 +143,7 @@ def load_yaml(path: Path) -> Settings:
         raise ConfigError(f"settings file {str(path)!r} is not UTF-8 text") from None
     try:
         loader = yaml.SafeLoader(text)
-        tree = loader.get_single_node()
+        tree = _tree_of(loader)
         _keep_words(tree)
         values = {} if tree is None else loader.construct_document(tree)  # parsed once: parsing takes long
     except yaml.YAMLError as error:
@@ -116,7 +151,7 @@ def load_yaml(path: Path) -> Settings:
         line = f" line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "not YAML"
         raise ConfigError(f"{path.name}{line}: {problem}") from None
-    except ValueError as error:
+    except (ValueError, ConfigError) as error:
         raise ConfigError(f"{path.name}: {error}") from None
     if tree is None:
         return Settings()
@@ -211,5 +246,5 @@ def validate(model: type[M], settings: Settings) -> M:
             known = set(model.model_fields)
             raise ConfigError(f"{place}unknown key {'.'.join(path)!r}{suggestion(key, known)}") from None
         message = str(fault["msg"]).removeprefix("Value error, ")
-        value = f" (given: {fault['input']!r})" if path and not isinstance(fault["input"], Mapping) else ""
+        value = f" (given: {cut(repr(fault['input']))})" if path and not isinstance(fault["input"], Mapping) else ""
         raise ConfigError(f"{place}{'.'.join(path)}{': ' if path else ''}{message}{value}") from None

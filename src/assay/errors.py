@@ -1,16 +1,23 @@
 """Errors, each with one line that says what was asked, what there is, and what to do."""
 
 import difflib
+import re
 from collections.abc import Iterable
 
 MOST_LISTED = 40
 """How many names an error lists; of more it says how many."""
+MOST_QUOTED, LONGEST = 200, 4000
+"""How many characters of a value an error quotes, and how long it may be in all: values may be strangers' files."""
+QUOTED = re.compile(rf"""(?<!\w)(['"])((?:(?!\1).){{{MOST_QUOTED}}})(?:(?!\1).)+(?:\1|\Z)""", re.DOTALL)
 
 
 class AssayError(Exception):
     """Base of every error that the caller can fix; the command line prints it without a traceback."""
 
     exit_code = 2
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(cut(QUOTED.sub(r"\1\2 ...\1", message[: 2 * LONGEST]), LONGEST))
 
 
 class UnknownName(AssayError):
@@ -53,6 +60,15 @@ class RunFailed(AssayError):
     """A run that started well and did not finish."""
 
     exit_code = 1
+
+
+def cut(text: str, most: int = MOST_QUOTED) -> str:
+    """Return a text that is no longer than this but for dots where something was left out.
+
+    >>> cut("abcdefgh", 3)
+    'abc ...'
+    """
+    return text if len(text) <= most else f"{text[:most]} ..."
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

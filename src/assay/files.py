@@ -18,7 +18,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from assay.errors import DataError
+from assay.errors import DataError, RunFailed
 from assay.links import refuse_links
 
 NEW = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -72,6 +72,34 @@ def open_atomically(path: Path) -> Iterator[BinaryIO]:
             raise
     except OSError as error:
         raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+@contextmanager
+def stays(folder: Path) -> Iterator[None]:
+    """Fail in the end if a folder was deleted or replaced while something was written into it."""
+    before = folder.stat()
+    yield
+    try:
+        same = os.path.samestat(before, folder.stat())
+    except OSError:
+        same = False
+    if not same:
+        raise RunFailed(f"{str(folder)!r} was deleted while it was written; run the same command again")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep other processes out of what is read, changed and written again in a folder; each waits for its turn."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise DataError(f"cannot use folder {str(folder)!r}: {error.strerror or error}") from None
+    try:
+        _lock(descriptor, wait=True)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_new(path: Path, data: bytes) -> None:
@@ -280,7 +308,7 @@ def _lock(descriptor: int, wait: bool) -> bool:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
+        if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EBADF):
             raise
         return False
     return True

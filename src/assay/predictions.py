@@ -8,9 +8,10 @@ concept `c` either the value, `label_y`, `concept_c`, or the probabilities in th
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -23,20 +24,26 @@ from assay.concepts import Value
 from assay.data.columns import (
     CONCEPT,
     LABEL,
+    distinct_values,
     from_column,
     numbers,
     open_parquet,
     parquet_bytes,
+    parquet_source,
     plain_numbers,
     to_column,
 )
-from assay.errors import DataError, suggestion
+from assay.errors import DataError, RunFailed, suggestion
 from assay.files import write_atomically
 from assay.html import shorten
 from assay.logic.decode import Decoder
 from assay.logic.knowledge import Knowledge
 
 PROBABILITIES = "_probabilities"
+LONGEST_TEXT = 65_536
+"""Bytes of the longest text that is decoded."""
+ROWS_AT_ONCE = 2**18
+HASHED = "x" * 64
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,6 +82,8 @@ class Predictions:
         for key, values, answer in _columns_of(knowledge, self.labels, self.concepts):
             columns[key] = to_column(answer.codes, values)
             if answer.probabilities is not None:
+                if not np.isfinite(answer.probabilities).all():
+                    raise RunFailed(f"{key}: the model gives NaN for probabilities; its weights are of no use")
                 columns[key + PROBABILITIES] = _to_lists(answer.probabilities)
         about = json.dumps(dict(self.about))
         table = pa.table(columns).replace_schema_metadata({"assay": about, "assay_sha256": _hash(about.encode())})
@@ -114,11 +123,29 @@ class _FileColumns:
     def of(cls, path: Path) -> "_FileColumns":
         """Open a file."""
         try:
-            return cls(path, open_parquet(path))
+            with open_parquet(path) as file:
+                texts = [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
+            more: Any = {"page_checksum_verification": True, "read_dictionary": texts}  # each text is decoded once
+            return cls(path, pq.ParquetFile(parquet_source(path), **more))
         except FileNotFoundError:
             raise DataError(f"no predictions file {str(path)!r}") from None
         except (pa.ArrowException, OSError) as error:
             raise _unreadable(path, error) from None
+
+    def refuse_bombs(self, knowledge: Knowledge) -> None:
+        """Refuse a small file of long texts before any of them is decoded."""
+        usual: dict[str, Sequence[Value]] = {"split": (HASHED,), "fingerprint": (HASHED,), "index": (0,)}
+        for prefix, named in ((LABEL, knowledge.labels), (CONCEPT, knowledge.space.concepts)):
+            usual |= {prefix + part.name + end: part.values for part in named for end in ("", PROBABILITIES)}
+        widths = {name: _bytes_of_row(name, values) for name, values in usual.items()}
+        for group in map(self.file.metadata.row_group, range(self.file.metadata.num_row_groups)):
+            if group.total_byte_size <= LONGEST_TEXT + group.num_rows * sum(widths.values()):
+                continue  # pyarrow ends this process where a damaged file is asked for more: only odd ones are asked
+            for column in map(group.column, range(self.file.metadata.num_columns)):
+                name = column.path_in_schema
+                most = LONGEST_TEXT + group.num_rows * widths.get(name, 0)
+                if name in widths and column.total_uncompressed_size > most:
+                    raise DataError(f"{self.path.name}: column {name!r} holds longer texts than its values are")
 
     @property
     def schema(self) -> pa.Schema:
@@ -129,6 +156,13 @@ class _FileColumns:
     def column_names(self) -> list[str]:
         """The names of the columns."""
         return list(self.schema.names)
+
+    def pieces(self, name: str) -> Iterator[pa.Array]:
+        """Give a column, some rows at a time."""
+        try:
+            yield from (batch.column(0) for batch in self.file.iter_batches(ROWS_AT_ONCE, columns=[name]))
+        except (pa.ArrowException, OSError) as error:
+            raise _unreadable(self.path, error) from None
 
     def __getitem__(self, name: str) -> pa.ChunkedArray:
         try:
@@ -141,21 +175,43 @@ def _unreadable(path: Path, error: Exception) -> DataError:
     return DataError(f"{str(path)!r} is no Parquet file that can be read: {str(error).splitlines()[0]}")
 
 
+def _bytes_of_row(name: str, values: Sequence[Value]) -> int:
+    """Return twice as many bytes as a row of a column takes."""
+    if name.endswith(PROBABILITIES):
+        return 2 * len(values) * (8 + 2)
+    return 2 * (max(len(str(value).encode()) for value in values) + 8)
+
+
+NO_SIZES: Mapping[str, int] = MappingProxyType({})
 Table: TypeAlias = pa.Table | _FileColumns
 
 
-def read_predictions(path: Path, knowledge: Knowledge) -> Predictions:
-    """Read a predictions file that any program wrote, and check it against the rule's values."""
+def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] = NO_SIZES) -> Predictions:
+    """Read a predictions file that any program wrote, and check it against the rule's values.
+
+    `sizes` says how many examples each split has: a file of more is refused before it is decoded.
+    """
     table = _FileColumns.of(path)
     with table.file:
+        _refuse_unknown(table, knowledge, path.name)
+        table.refuse_bombs(knowledge)
         for needed in ("index", "split", "fingerprint"):
             if needed not in table.column_names:
                 raise DataError(f"{path.name}: no column {needed!r}{_HELP[needed]}")
+        split, fingerprint = (_constant(table, column, path) for column in ("split", "fingerprint"))
+        rows = table.file.metadata.num_rows
+        most = sizes.get(split, max(sizes.values(), default=rows))
+        if rows > most:
+            raise DataError(
+                f"{path.name} has {rows:,} rows for {most:,} examples of split {split!r}; its predictions are for a "
+                f"dataset with fingerprint {fingerprint}"
+            )
+        index = _index(table, path)
         labels, concepts = answers_in(table, knowledge, path.name)
         return Predictions(
-            fingerprint=_constant(table, "fingerprint", path),
-            split=_constant(table, "split", path),
-            index=_index(table, path),
+            fingerprint=fingerprint,
+            split=split,
+            index=index,
             labels=labels,
             concepts=concepts,
             about=_about(table, path),
@@ -187,23 +243,37 @@ def _refuse_unknown(table: Table, knowledge: Knowledge, place: str) -> None:
             raise DataError(f"{place}: column {column!r} is there {times} times; leave one")
 
 
-def _constant(table: Table, column: str, path: Path) -> str:
-    texts = table[column].unique().to_pylist()
+def _constant(table: _FileColumns, column: str, path: Path) -> str:
+    """Return the text that is in every row of a column."""
+    found: dict[Any, None] = {}
+    for cells in table.pieces(column):
+        if pa.types.is_nested(cells.type):
+            raise DataError(f"{path.name}: column {column!r} must be the same text in every row, not a {cells.type}")
+        found |= dict.fromkeys([*distinct_values(pa.chunked_array([cells]))[0], *([None] if cells.null_count else [])])
+    texts = list(found)
     if len(texts) != 1 or not isinstance(texts[0], str):
         distinct = [str(value) for value in texts[:3]]
         raise DataError(f"{path.name}: column {column!r} must be the same text in every row, found {distinct}")
     return texts[0]
 
 
-def _index(table: Table, path: Path) -> Array:
-    column = table["index"]
-    if not pa.types.is_integer(column.type) or column.null_count:
-        raise DataError(f"{path.name}: column 'index' must hold whole numbers in every row")
-    index = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
+def _index(table: _FileColumns, path: Path) -> Array:
+    """Return the numbers of the examples, a piece at a time: a million equal rows are refused at the first piece."""
+    pieces = [np.empty(0, dtype=np.int64)]
+    for cells in table.pieces("index"):
+        if not pa.types.is_integer(cells.type) or cells.null_count:
+            raise DataError(f"{path.name}: column 'index' must hold whole numbers in every row")
+        pieces.append(plain_numbers(cells))
+        _refuse_twice(pieces[-1], path)
+    index = np.concatenate(pieces)
+    _refuse_twice(index, path)
+    return index
+
+
+def _refuse_twice(index: Array, path: Path) -> None:
     in_order = bool((index[1:] > index[:-1]).all())
     if not in_order and len(np.unique(index)) < len(index):
         raise DataError(f"{path.name}: column 'index' names an example twice")
-    return index
 
 
 def _answers(table: Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str) -> dict[str, Answer]:

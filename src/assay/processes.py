@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,15 +75,16 @@ def stop_hearing_interrupts() -> None:
             signal.signal(number, signal.SIG_DFL)
 
 
-WATCH = 'read -r _; kill -s KILL -- "-$0" 2>/dev/null'
-"""A shell waits for the end of its input, which is the end of whoever started it; then it kills the program's group."""
+WATCH = "read -r _; kill -s KILL 0"
+"""A shell waits for the end of its input, which is the end of whoever started it; then it kills its group."""
 
 
 @contextmanager
 def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Popen[Any]]:
     """Start a program as `subprocess.Popen` does; in the end it and all that it started are killed, if they still run.
 
-    They are killed too if this process is killed.
+    They are killed too if this process is killed, at whatever moment: what watches it runs before the program does, and
+    the program joins its group.
 
     >>> with start_program(["sleep", "60"]) as program:
     ...     program.poll() is None
@@ -91,22 +92,15 @@ def start_program(command: Sequence[str], **how: Any) -> Iterator[subprocess.Pop
     >>> program.returncode
     -9
     """
-    with subprocess.Popen(command, start_new_session=True, **how) as process:
+    shell = ["/bin/sh", "-c", WATCH]
+    with subprocess.Popen(shell, stdin=subprocess.PIPE, process_group=0) as watcher:
         try:
-            with _watched(process.pid):
-                yield process
-        finally:
-            if process.poll() is None:
-                os.killpg(process.pid, signal.SIGKILL)
-
-
-@contextmanager
-def _watched(group: int) -> Iterator[None]:
-    """Have a group of processes killed when this process ends."""
-    shell = ["/bin/sh", "-c", WATCH, str(group)]
-    with subprocess.Popen(shell, stdin=subprocess.PIPE, start_new_session=True) as watcher:
-        try:
-            yield
+            with subprocess.Popen(command, process_group=watcher.pid, **how) as process:
+                try:
+                    yield process
+                finally:
+                    with suppress(ProcessLookupError):
+                        os.killpg(watcher.pid, signal.SIGKILL)
         finally:
             watcher.kill()
 

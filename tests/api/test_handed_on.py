@@ -120,13 +120,13 @@ def test_runs_of_other_data_models_and_versions_lie_elsewhere(monkeypatch, tmp_p
 
 def test_a_run_without_epochs_has_a_table_without_rows(monkeypatch, tmp_path):
     monkeypatch.setattr(RunFolder, "about", lambda self: {"model": "rules", "seed": 0})
-    run = Run(tmp_path, SimpleNamespace(name="toy", knowledge="its rule"))
+    run = Run(tmp_path, SimpleNamespace(name="toy", knowledge="its rule", sizes={}))
     for epochs, there in ([], ()), ([{"loss": 0.25}, {"loss": 1 / 3}], ("loss", "0.3333")):
         (tmp_path / "history.json").write_text(json.dumps({"epochs": epochs}))
         text = run._repr_html_()
         assert all(word in text for word in there) and "score" not in text and "0.25" not in text
         assert ("loss" in text) == bool(epochs)
-    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge: (self.folder, knowledge))
+    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge, sizes: (self.folder, knowledge))
     assert run.predictions == (tmp_path, "its rule")
     monkeypatch.setattr(RunFolder, "dataset", lambda self: "its data")
     assert Run.open(str(tmp_path)) == Run(tmp_path, "its data")
@@ -152,7 +152,7 @@ def test_a_transform_is_handed_to_who_asks_the_model(monkeypatch, shelf):
 
 
 def test_answers_are_read_from_runs_and_files(monkeypatch, shelf):
-    monkeypatch.setattr(judging.RunFolder, "all_predictions", lambda self, knowledge: (self.folder, knowledge))
+    monkeypatch.setattr(judging.RunFolder, "all_predictions", lambda self, knowledge, sizes: (self.folder, knowledge))
     for given in ("r", Path("r"), Run(Path("r"), None)):
         assert judging.read_answers(shelf, given) == (Path("r"), shelf.knowledge)
     one = predictions(shelf["test"], shelf["test"].labels)

@@ -665,7 +665,8 @@ def test_faults_in_a_line():
 def test_checks_by_name_are_watched_in_their_order(monkeypatch):
     monkeypatch.setattr(auditing, "CHECKS", {name: lambda data, name=name: f"{name} of {data.name}" for name in "abc"})
     seen = []
-    assert auditing.audit(data(), ["c", "a"], seen.append).results == ("c of toys", "a of toys") and seen == ["c", "a"]
+    watched = auditing.audit(data(), ["c", "a"], lambda name, share: seen.append((name, share)))
+    assert watched.results == ("c of toys", "a of toys") and seen == [("c", 0.0), ("a", 0.5)]
     assert auditing.audit(data()).results == ("a of toys", "b of toys", "c of toys")
 
 

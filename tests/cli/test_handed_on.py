@@ -51,7 +51,7 @@ CLI = {name.rpartition(".")[2]: import_module(name) for name in MODULES}
 @pytest.fixture
 def opened(monkeypatch):
     """Open no dataset, but say which was asked for."""
-    data = SimpleNamespace(knowledge=KNOWLEDGE, fingerprint="ff")
+    data = SimpleNamespace(knowledge=KNOWLEDGE, fingerprint="ff", sizes={})
     monkeypatch.setattr(Dataset, "open", lambda folder: SimpleNamespace(**vars(data), of=str(folder)))
 
 
@@ -438,7 +438,7 @@ def test_leakage_is_measured_as_asked(asked, opened, monkeypatch, capsys):
         "rows": 3,
         "beyond_value": {},
     }
-    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge: {"test": "t", "ood": "o"})
+    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge, *sizes: {"test": "t", "ood": "o"})
     monkeypatch.setattr(evidence, "gather_from", lambda data, said: f"rows of {said}")
     monkeypatch.setattr(measuring, "leakage", note(asked, SimpleNamespace(to_dict=lambda: found)))
     monkeypatch.setattr(verb, "_bypass", note(asked, (None, "no model")))
@@ -504,8 +504,8 @@ def test_a_decoding_says_what_it_changed(asked, monkeypatch, capsys):
     counts = {"changed": 2, "not_proven": 0, "not_found": 0}
     own = SimpleNamespace(fingerprint="ff")
     decoded = SimpleNamespace(about={"decoded": counts}, index=[1, 2, 3], write=note(asked))
-    monkeypatch.setattr(Dataset, "open", lambda folder: SimpleNamespace(fingerprint="ff", knowledge="rule"))
-    monkeypatch.setattr(predictions, "read_predictions", lambda path, knowledge: own)
+    monkeypatch.setattr(Dataset, "open", lambda folder: SimpleNamespace(fingerprint="ff", knowledge="rule", sizes={}))
+    monkeypatch.setattr(predictions, "read_predictions", lambda path, knowledge, sizes: own)
     monkeypatch.setattr(predictions, "apply_constraints", note(asked, decoded))
     verb.decode(Path("p"), Path("d"), Path("o"), True)
     assert asked == [(own, "rule", True), (Path("o"), "rule")]
@@ -840,25 +840,6 @@ def test_output_that_cannot_be_written_is_thrown_away(monkeypatch):
     monkeypatch.setattr(main.os, "dup2", lambda *given: done.append(given))
     main._close_output()
     assert done == [(main.os.devnull, main.os.O_WRONLY), (77, 1)]
-
-
-def test_an_entry_is_scored_beside_the_data_of_the_suite(asked, monkeypatch, capsys):
-    from assay.suites import entry, rows
-
-    suite = import_module("assay.cli.suite")
-    row = SimpleNamespace(model="mine", dataset="d", seed=3, verdict="", status="refused", why="", reason="too large")
-    monkeypatch.setattr(entry, "score_entry", note(asked, lambda folder, data, watch: watch(1, 2) or [row]))
-    monkeypatch.setattr(rows, "write_rows", note(asked))
-    monkeypatch.setattr(rows, "plain", lambda one: one.model)
-    suite.score_folder(Path("e"), Path("s"), Path("r"))
-    assert asked[0][:2] == (Path("e"), Path("s/data")) and asked[1] == ([row], Path("r/mine.parquet"))
-    said = capsys.readouterr()
-    assert (
-        lines(said.out)[1] == "d 3 refused too large"
-        and said.err == "r/mine.parquet  next: assay suite board r -o board\n"
-    )
-    suite.score_folder(Path("e"), as_json=True)
-    assert json.loads(capsys.readouterr().out) == ["mine"] and asked[3][1] == Path("out/suite/records/mine.parquet")
 
 
 class Stop(Exception):

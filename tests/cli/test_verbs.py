@@ -89,16 +89,20 @@ def test_an_entry_is_scored_and_a_board_built(suites, monkeypatch, capsys):
 
     written = []
     monkeypatch.setattr(
-        entry, "score_entry", lambda folder, data, watch: watch(0, 1) or [row("a", 0, model="mine"), row("b", 1)]
+        entry,
+        "score_entry",
+        lambda folder, data, watch, records: watch(0, 1) or [row("a", 0, model="mine"), row("b", 1)],
     )
-    monkeypatch.setattr(rows, "write_rows", lambda found, path: written.append((len(found), path)))
+    monkeypatch.setattr(
+        rows, "add_entry", lambda found, records: written.append(len(found)) or records / "mine.parquet"
+    )
     suite.score_folder(Path("entry"), Path("data"), Path("rows"))
     said = capsys.readouterr()
     assert lines(said.out) == [
         "dataset seed verdict why",
         "a 0 refused no rule",
         "b 1 refused no rule",
-    ] and written == [(2, Path("rows/mine.parquet"))]
+    ] and written == [2]
     assert said.err.endswith("rows/mine.parquet  next: assay suite board rows -o board\n")
     monkeypatch.setattr(site, "write_board", lambda *given: given)
     suite.build_board([Path("rows")], Path("out"), Path("data"), "http://x", "mine")
@@ -174,8 +178,10 @@ def test_leakage_is_printed_with_the_strongest_first(monkeypatch, capsys):
         "rows": 1200,
         "beyond_value": {f"c{n:02d}": n / 100 for n in range(12)},
     }
-    monkeypatch.setattr(dataset.Dataset, "open", lambda path: SimpleNamespace(knowledge=None, fingerprint="ff"))
-    monkeypatch.setattr(folder.RunFolder, "all_predictions", lambda self, knowledge: {"test": "said"})
+    monkeypatch.setattr(
+        dataset.Dataset, "open", lambda path: SimpleNamespace(knowledge=None, fingerprint="ff", sizes={})
+    )
+    monkeypatch.setattr(folder.RunFolder, "all_predictions", lambda self, knowledge, *sizes: {"test": "said"})
     monkeypatch.setattr(evidence, "gather_from", lambda data, said: said)
     monkeypatch.setattr(measuring, "leakage", lambda rows, seed, precision: SimpleNamespace(to_dict=lambda: found))
     monkeypatch.setattr(leakage, "_bypass", lambda run, data, split, seed: (None, "no model"))

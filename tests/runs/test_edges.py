@@ -5,16 +5,9 @@ import hashlib
 import pytest
 
 from assay.errors import DataError
-from assay.runs import evidence, usage
+from assay.runs import usage
 from assay.runs.folder import RunFolder, seal_of
 from assay.runs.seals import check_learned, sealed
-
-
-def test_evidence_is_of_every_split_in_order(monkeypatch):
-    monkeypatch.setattr(RunFolder, "all_predictions", lambda self, knowledge: {"test": 1, "ood": 2})
-    monkeypatch.setattr(evidence, "gather_from", lambda data, found: (data.name, found))
-    data = type("Data", (), {"knowledge": None, "name": "d"})()
-    assert list(evidence.evidence_of(RunFolder("run"), data).items()) == [("test", ("d", 1)), ("ood", ("d", 2))]
 
 
 def test_a_folder_below_a_file_cannot_be_used(tmp_path):

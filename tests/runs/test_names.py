@@ -7,13 +7,23 @@ from assay.runs.folder import RUN, RunFolder
 
 
 def folder_of(tmp_path: Path, **more: object) -> RunFolder:
-    about = {"model": "cbm", "seed": 3, "config": {}, "knowledge": {}, "layout": {}, "data": {"folder": "x/y-12ab"}}
+    about = {
+        "model": "cbm",
+        "seed": 3,
+        "config": {},
+        "knowledge": {},
+        "layout": {},
+        "data": {"folder": "x/y-12ab", "fingerprint": "f"},
+    }
     (tmp_path / RUN).write_bytes(to_json({**about, **more}))
     return RunFolder(tmp_path)
 
 
 def test_a_run_is_called_by_model_task_and_seed(tmp_path: Path) -> None:
-    assert folder_of(tmp_path, data={"folder": "x/y-12ab", "task": "mnlogic"}).title == "cbm on mnlogic, seed 3"
+    assert (
+        folder_of(tmp_path, data={"folder": "x/y-12ab", "fingerprint": "f", "task": "mnlogic"}).title
+        == "cbm on mnlogic, seed 3"
+    )
     assert folder_of(tmp_path).title == "cbm on y-12ab, seed 3"  # a record of before tasks were named
 
 

@@ -71,7 +71,7 @@ def test_what_a_run_is_called(tmp_path):
     assert (plain.label, plain.task, plain.title, plain.is_finished) == ("cbm", "toy", "cbm on toy, seed 3", True)
     named = finished(tmp_path / "b", called={"model": "mine", "task": "ours"}, fold={"number": 2})
     assert (named.label, named.task, named.title) == ("mine", "ours", "mine on ours, seed 3, fold 2")
-    assert finished(tmp_path / "c", data={"folder": "/x/toy", "task": "sums"}).task == "sums"
+    assert finished(tmp_path / "c", data={"folder": "/x/toy", "fingerprint": "f", "task": "sums"}).task == "sums"
     (tmp_path / "said.parquet").touch()
     file = RunFolder(tmp_path / "said.parquet")
     assert (file.label, file.task, file.title) == ("said", "", "said") and not file.is_finished
@@ -101,7 +101,7 @@ def test_test_comes_first(tmp_path, monkeypatch):
     (tmp_path / "predictions").mkdir()
     for name in ("valid", "other", "hard", "ood_2", "ood", "pairs", "test_1", "another"):
         (tmp_path / "predictions" / f"{name}.parquet").touch()
-    monkeypatch.setattr(folders, "read_predictions", lambda path, knowledge: path.stem)
+    monkeypatch.setattr(folders, "read_predictions", lambda path, knowledge, sizes: path.stem)
     assert list(RunFolder(tmp_path).all_predictions(None)) == [
         "test_1",
         "ood",

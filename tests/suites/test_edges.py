@@ -3,6 +3,7 @@
 import json
 import math
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -66,6 +67,7 @@ def test_the_row_of_a_run_has_what_its_record_says(judged_by, monkeypatch, tmp_p
     (tmp_path / "usage.json").write_text('{"seconds": 12.5}')
     made = asdict(judging.row_of_run(JUDGED, tmp_path, DATA, True))
     assert math.isnan(made.pop("boundary")) and math.isnan(made.pop("certainty")) and made.pop("assay")
+    assert made.pop("scored") == judging.hash_of_files(tmp_path / "predictions")
     assert made.pop("diagnosis") == 1 and made.pop("statistics")  # a record of before says nothing of these
     assert {name: made.pop(name) for name in SCORES} == {name: 0.1 + n / 10 for n, name in enumerate(SCORES)}
     assert made == {
@@ -85,7 +87,7 @@ def test_the_row_of_a_run_has_what_its_record_says(judged_by, monkeypatch, tmp_p
 
 def entered(level="concepts", **more):
     facts = {"suite": "tiny", "name": "theirs", "level": level, "seeds": [4, 2], **more}
-    return entry.SuiteEntry(None, SUITE, validate(entry.EntryConfig, Settings(facts)))
+    return entry.SuiteEntry(Path("nowhere"), SUITE, validate(entry.EntryConfig, Settings(facts)))
 
 
 def test_every_split_but_those_of_learning_is_asked_for(monkeypatch, tmp_path):

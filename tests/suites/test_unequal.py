@@ -3,6 +3,7 @@
 import json
 import math
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -314,8 +315,10 @@ def test_all_seeds_of_all_datasets_are_scored_in_order(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("split", ["test_2", "tes", "hard"])
 def test_a_file_about_a_split_of_a_like_name_is_refused(monkeypatch, tmp_path, split):
-    monkeypatch.setattr(entry, "read_predictions", lambda path, knowledge: Predictions("ff", split, np.arange(2), {}))
-    data = SimpleNamespace(knowledge=None, fingerprint="ff")
+    monkeypatch.setattr(
+        entry, "read_predictions", lambda path, knowledge, sizes: Predictions("ff", split, np.arange(2), {})
+    )
+    data = SimpleNamespace(knowledge=None, fingerprint="ff", sizes={})
     with pytest.raises(entry.DataError, match=f"seed0/test.parquet is about split '{split}', not 'test'"):
         entry._checked(entered(), data, tmp_path / "plain" / "seed0" / "test.parquet", "test")
 
@@ -344,10 +347,12 @@ def said(index=(7, 2, 5), codes=(0, 1, 1), concepts=True, **more):
 )
 def test_predictions_of_an_entry_are_checked(monkeypatch, tmp_path, level, given, message):
     asked = []
-    monkeypatch.setattr(entry, "read_predictions", lambda path, knowledge: asked.append((path, knowledge)) or given)
+    monkeypatch.setattr(
+        entry, "read_predictions", lambda path, knowledge, sizes: asked.append((path, knowledge)) or given
+    )
     knowledge = SimpleNamespace(label_names=("y", "z"))
     symbols = SimpleNamespace(index=np.array([2, 7, 5]))
-    data = SimpleNamespace(knowledge=knowledge, fingerprint="ff", symbols=lambda split, styles: symbols)
+    data = SimpleNamespace(knowledge=knowledge, fingerprint="ff", sizes={}, symbols=lambda split, styles: symbols)
     path = tmp_path / "plain" / "seed0" / "test.parquet"
     if message is None:
         assert entry._checked(entered(level=level), data, path, "test") is given and asked == [(path, knowledge)]
@@ -484,7 +489,7 @@ def test_a_table_of_ranks_is_titled_and_begins_with_level_and_model():
 def test_a_dataset_that_is_refused_is_named_by_its_fingerprint():
     datasets = {name: {**own, "fingerprint": name * 2} for name, own in CONFIG["datasets"].items()}
     suite = suite_from(Settings({**CONFIG, "datasets": datasets}))
-    given = entry.SuiteEntry(None, suite, entered(refused={"plain": "p", "noisy": "n"}).config)
+    given = entry.SuiteEntry(Path("nowhere"), suite, entered(refused={"plain": "p", "noisy": "n"}).config)
     found = entry._refused(given, "noisy", 2)
     assert (found.suite, found.dataset, found.model, found.level, found.seed) == ("tiny", "noisy", "theirs", "concepts", 2)  # fmt: skip
     assert (found.status, found.reason, found.fingerprint, found.verdict) == ("refused", "n", "noisynoisy", "")

@@ -37,7 +37,7 @@ class Table:
     name = "test"
     knowledge = KNOWLEDGE
     concepts, labels, index = CONCEPTS, LABELS, np.arange(5) + 20
-    dataset = SimpleNamespace(fingerprint="print")
+    dataset = SimpleNamespace(fingerprint="print", sizes={})
     sides = {"y": BoundaryTags(TAGS, LABELS[:, 0])}
 
     def __len__(self):
@@ -115,12 +115,12 @@ def test_predictions_about_other_data_are_refused(monkeypatch):
     from assay.viewer import answers
 
     run = SimpleNamespace(name="r", answers={"test": "file"})
-    monkeypatch.setattr(answers, "read_predictions", lambda file, knowledge: POOR.predictions)
+    monkeypatch.setattr(answers, "read_predictions", lambda file, knowledge, sizes: POOR.predictions)
     assert answers_of(run, Table()).places.tolist() == [0, 1, 2, 3, 4]
     assert answers_of(SimpleNamespace(name="r", answers={}), Table()) is None
     for other in (("other", "test"), ("print", "valid")):
         strange = Predictions(*other, np.arange(5), {}, {})
-        monkeypatch.setattr(answers, "read_predictions", lambda file, knowledge, strange=strange: strange)
+        monkeypatch.setattr(answers, "read_predictions", lambda file, knowledge, sizes, strange=strange: strange)
         with pytest.raises(DataError, match="the predictions of 'r' for 'test' are about other data"):
             answers_of(run, Table())
 

@@ -116,7 +116,7 @@ def test_an_audit_tells_how_far_it_is_and_is_not_stored(monkeypatch):
 
     def audit(data, watch):
         for name in (names[0], names[-1]):
-            watch(name)
+            watch(name, 0.5)
         return SimpleNamespace(results=[SimpleNamespace(check="c", status="fine", text="t", more=1)])
 
     monkeypatch.setattr(datasets, "audit", audit)

@@ -74,7 +74,7 @@ def _as_thresholds(given: Thresholds | Mapping[str, float]) -> Thresholds:
 def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
     """Return predictions by split, of a run, a predictions file, predictions, or a model of any make."""
     if isinstance(answers, (Run, str, Path)):
-        return RunFolder(_folder(answers)).all_predictions(dataset.knowledge)
+        return RunFolder(_folder(answers)).all_predictions(dataset.knowledge, dataset.sizes)
     return predictions_of(dataset, answers)
 
 

@@ -52,7 +52,7 @@ class Run:
     @property
     def predictions(self) -> dict[str, Predictions]:
         """The predictions that were written, by split."""
-        return RunFolder(self.folder).all_predictions(self.dataset.knowledge)
+        return RunFolder(self.folder).all_predictions(self.dataset.knowledge, self.dataset.sizes)
 
     def predict(self, data: SplitData | str) -> Predictions:
         """Return predictions for a split, or for the one of a name."""

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ from assay.auditing import colours, nuisance, pictures, symbols
 from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult
 from assay.auditing.complete import complete
+from assay.auditing.reading import MOST_READ, seconds_to_read
 from assay.data.manifest import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
@@ -24,6 +25,10 @@ OUTCOMES = {
     NOT_CHECKED: NOT_CHECKED,
     NOTHING: NOTHING,
 }
+
+COSTS = {"labels": 1.5, "duplicates": 0.5, "nuisances": 1.0}
+LEAST_COST = 0.05
+"""Seconds of checks by two thousand pictures, and of all the others."""
 
 CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "labels": symbols.labels,
@@ -90,16 +95,31 @@ class Audit:
         return html_table(["check", "outcome", ""], rows)
 
 
-def audit(data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str], None] = lambda name: None) -> Audit:
-    """Try all checks, or those named."""
+def audit(
+    data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str, float], None] = lambda name, share: None
+) -> Audit:
+    """Try all checks, or those named; `watch` is told the check, and the share of all that is done."""
     for name in names:
         if name not in CHECKS:
             raise UnknownName(f"no check named {name!r}{suggestion(name, list(CHECKS))}")
-    results = []
-    for name in names or CHECKS:
-        watch(name)
-        results.append(CHECKS[name](data))
+    results, done, costs = list[CheckResult](), 0.0, {name: _cost(name, data) for name in names or CHECKS}
+    for name, cost in costs.items():
+
+        def progress(share: float, name: str = name, start: float = done, cost: float = cost) -> None:
+            watch(name, (start + share * cost) / sum(costs.values()))
+
+        progress(0.0)
+        results.append(CHECKS[name](replace(data, progress=progress)))
+        done += cost
     return Audit(data.name, tuple(results))
+
+
+def _cost(name: str, data: AuditedDataset) -> float:
+    """Return about how many seconds a check takes: reading concepts from pictures takes most where it is done."""
+    pictures = sum(len(part.pictures) for part in data.parts.values())
+    if name == "visible":
+        return 1.0 if data.task is not None else seconds_to_read(data)
+    return COSTS.get(name, 0.0) * pictures / MOST_READ + (len(data.space) / 600) ** 2 * (name == "free") + LEAST_COST
 
 
 def card_section(audit: Audit) -> str:

@@ -1,7 +1,7 @@
 """A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table."""
 
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, overload
@@ -160,6 +160,8 @@ class AuditedDataset:
     splits: Mapping[str, SplitData] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
     """What one check found and another needs."""
+    progress: Callable[[float], None] = field(default=lambda share: None, compare=False, repr=False)
+    """Is told which share of a long check is done."""
 
     @property
     def training(self) -> list[AuditedSplit]:

@@ -7,7 +7,7 @@ import numpy as np
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
 from assay.auditing.copies import AS_IT_IS, PictureRow, near_copies
-from assay.auditing.reading import FEWEST_READ, PixelReading, readings
+from assay.auditing.reading import FEWEST_READ, PixelReading, concepts_to_read, readings
 from assay.concepts import listing
 from assay.errors import AssayError
 from assay.render.picture import Picture
@@ -66,7 +66,7 @@ def invisible_concepts(data: AuditedDataset) -> list[str] | None:
     """
     if data.task is None or not data.splits:
         tried = _read(data)
-        known = bool(tried) and all(reading.visible or reading.hidden for reading in tried)
+        known = bool(tried) and not _left_out(data) and all(reading.visible or reading.hidden for reading in tried)
         return [reading.concept for reading in tried if reading.hidden] if known else None
     if "hidden" not in data.memo:
         data.memo["hidden"] = _hidden(data, data.task)
@@ -141,16 +141,22 @@ def _readable(data: AuditedDataset) -> CheckResult:
         return CheckResult("visible", NOT_CHECKED, why)
     gains = {reading.concept: [reading.low, reading.high] for reading in tried}
     numbers = {"hidden": [reading.concept for reading in tried if reading.hidden], "gain": gains}
-    hidden = [reading.text for reading in tried if reading.hidden]
+    hidden, left = [reading.text for reading in tried if reading.hidden], _left_out(data)
     unread = [reading.text for reading in tried if not reading.visible and not reading.hidden]
     if hidden:
-        return CheckResult("visible", "fail", f"no model reads from the pictures: {first_few(hidden)}", numbers)
+        return CheckResult("visible", "fail", f"no model reads from the pictures: {first_few(hidden)}{left}", numbers)
     if unread:
-        text = f"too few examples, or too hard to read: {first_few(unread)}"
+        text = f"too few examples, or too hard to read: {first_few(unread)}{left}"
         return CheckResult("visible", NOT_CHECKED, text, numbers)
     least = min(tried, key=lambda reading: reading.low)
-    text = f"models read every concept from the pictures, least of all {least.text}"
-    return CheckResult("visible", "pass", text, numbers)
+    text = f"models read every concept from the pictures, least of all {least.text}{left}"
+    return CheckResult("visible", "note" if left else "pass", text, numbers)
+
+
+def _left_out(data: AuditedDataset) -> str:
+    """Return how many concepts were tried where there were too many for all; nothing where all were."""
+    tried, whole = len(concepts_to_read(data)), len(data.space.names)
+    return f"; {tried} of {whole} concepts were tried, drawn at random" if tried < whole else ""
 
 
 def texts(data: AuditedDataset) -> CheckResult:

@@ -22,7 +22,10 @@ PURPOSE = "the audit of what pictures show"
 MOST_READ = 2000
 FEWEST_READ = 200
 FEWEST_OF_VALUE = 20
-MOST_COLUMNS = 40
+MOST_CELLS, FEWEST_TRIED = 36_000_000, 8
+"""How many numbers models may learn from in all, so that many concepts take about a minute; but so many are tried."""
+SECONDS_OF_CELL = 0.85e-6
+MOST_COLUMNS, PIXEL_COLUMNS = 40, 450
 DEVIATIONS = 2.576
 """Half the width of a 99 % interval, in standard errors."""
 FAINT = 0.1
@@ -60,7 +63,7 @@ class PixelReading:
 
 
 def readings(data: AuditedDataset) -> list[PixelReading]:
-    """Return how well each concept that varies is read; none where pictures are few."""
+    """Return how well each concept that varies is read, or some of many; none where pictures are few."""
     parts = [part for part in data.parts.values() if len(part.pictures)]
     if sum(len(part.pictures) for part in parts) < FEWEST_READ:
         return []
@@ -69,8 +72,31 @@ def readings(data: AuditedDataset) -> list[PixelReading]:
     concepts = np.concatenate([part.concepts[: len(part.pictures)] for part in parts])
     rows = rng_for(0, "audit", "reading").permutation(len(concepts))[:MOST_READ]
     seen = np.concatenate([_standard(pixels[rows]), _standard(patches[rows])], axis=1)
-    tried = [_reading(name, place, seen, concepts[rows]) for place, name in enumerate(data.space.names)]
+    places = concepts_to_read(data)
+    tried = []
+    for done, place in enumerate(places):
+        data.progress(done / len(places))
+        tried.append(_reading(data.space.names[place], place, seen, concepts[rows]))
     return [reading for reading in tried if reading is not None]
+
+
+def concepts_to_read(data: AuditedDataset) -> list[int]:
+    """Return the places of the concepts that are tried: all, or some of many."""
+    most = max(FEWEST_TRIED, MOST_CELLS // max(1, _cells(data)))
+    return sorted(rng_for(0, "audit", "tried").permutation(len(data.space.names))[:most].tolist())
+
+
+def seconds_to_read(data: AuditedDataset) -> float:
+    """Return about how long that takes."""
+    return len(concepts_to_read(data)) * _cells(data) * SECONDS_OF_CELL
+
+
+def _cells(data: AuditedDataset) -> int:
+    """Return from about how many numbers models learn to read one concept."""
+    columns = sum(size - 1 for size in data.space.sizes)
+    columns += columns**2 // 2 if columns <= MOST_COLUMNS else 0
+    rows = min(MOST_READ, sum(len(part.pictures) for part in data.parts.values()))
+    return rows * (columns + PIXEL_COLUMNS)
 
 
 def _standard(columns: Array) -> Array:

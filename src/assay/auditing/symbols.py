@@ -1,10 +1,11 @@
 """Checks of concepts, labels and splits: nothing is drawn, nothing is learned."""
 
-from itertools import permutations
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
 from assay.auditing.noise import labels_without_rule
@@ -16,6 +17,11 @@ from assay.logic.formula import TRUE, Formula, Var, conjunction, disjunction
 RARE = 0.1
 LEAST = 0.02
 FEWEST_ROWS = 100
+LEAST_MET = 10
+"""How many rows there must be for each pair of values, for one concept to determine another."""
+MOST_TRIED = 1000
+"""How many pairs of concepts are compared with the rule: each takes a decision diagram."""
+AT_ONCE = 4096
 
 
 def labels(data: AuditedDataset) -> CheckResult:
@@ -111,15 +117,11 @@ def _find_constants(part: AuditedSplit, data: AuditedDataset) -> list[str]:
 def _find_ties(part: AuditedSplit, data: AuditedDataset) -> list[str]:
     """Return the pairs of which one tells the other in the data, but not in the worlds that the split may hold."""
     texts, done = [], set[frozenset[int]]()
-    distinct = [len(np.unique(column[column >= 0])) for column in part.concepts.T]
-    for first_place, second_place in permutations(range(len(data.space)), 2):
+    for first_place, second_place in islice(_determined(part.concepts, data.space.sizes), MOST_TRIED):
         pair = frozenset((first_place, second_place))
-        if min(distinct[first_place], distinct[second_place]) < 2 or pair in done:
-            continue
-        both = part.concepts[:, [first_place, second_place]]
-        both = both[(both >= 0).all(axis=1)]
-        combinations = np.unique(both, axis=0)
-        if len(combinations) == len(np.unique(combinations[:, 0])) and len(both) >= 10 * len(combinations):
+        if pair not in done:
+            both = part.concepts[:, [first_place, second_place]]
+            combinations = np.unique(both[(both >= 0).all(axis=1)], axis=0)
             first, second = data.space.concepts[first_place], data.space.concepts[second_place]
             cases = [
                 Var(first.name).eq(first.values[a]) & Var(second.name).ne(second.values[b])
@@ -129,6 +131,35 @@ def _find_ties(part: AuditedSplit, data: AuditedDataset) -> list[str]:
                 done.add(pair)
                 texts.append(f"{part.name}: {first.name} determines {second.name}")
     return texts
+
+
+def _determined(concepts: Codes, sizes: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Give the places of two concepts that vary, of which the first determines the second in the rows that know both.
+
+    >>> list(_determined(np.repeat([[0, 0, 1], [1, 1, 1], [2, 0, 0]], 10, axis=0), (3, 2, 2)))
+    [(0, 1), (0, 2)]
+    """
+    starts = np.cumsum([0, *sizes[:-1]])
+    varies = np.array([len(np.unique(column[column >= 0])) > 1 for column in concepts.T])
+    for first, size in enumerate(sizes):
+        if varies[first]:
+            rows = _met_together(concepts, starts, sum(sizes), first, size)
+            pairs = np.add.reduceat((rows > 0).sum(axis=0), starts)
+            values = (np.add.reduceat(rows, starts, axis=1) > 0).sum(axis=0)
+            known = np.add.reduceat(rows.sum(axis=0), starts)
+            tied = varies & (pairs == values) & (known >= LEAST_MET * pairs)
+            yield from ((first, second) for second in np.flatnonzero(tied).tolist() if second != first)
+
+
+def _met_together(concepts: Codes, starts: Array, width: int, first: int, size: int) -> Array:
+    """Return how often each value of a concept is met with each value of every one."""
+    met = np.zeros(size * width, dtype=np.int64)
+    for row in range(0, len(concepts), AT_ONCE):
+        some = concepts[row : row + AT_ONCE]
+        some = some[some[:, first] >= 0]
+        cells = some[:, first, None] * width + starts + some
+        met += np.bincount(cells[some >= 0], minlength=len(met))
+    return met.reshape(size, width)
 
 
 def _possible(formula: Formula, part: AuditedSplit, data: AuditedDataset) -> bool:

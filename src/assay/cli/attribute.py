@@ -45,7 +45,7 @@ def attribute(
     examples.with_known_concepts("attribution")
     path = run if run.is_file() else RunFolder(run).predictions(split)
     if path.exists():  # what is diagnosed
-        predictions = read_predictions(path, dataset.knowledge)
+        predictions = read_predictions(path, dataset.knowledge, dataset.sizes)
         evidence = gather(examples, predictions)
         model = answering(examples.take(find_rows(predictions.index, examples.index)))
     else:

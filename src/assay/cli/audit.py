@@ -32,8 +32,8 @@ def audit(
     Checks labels, whether concepts determine them, balance, splits, sources, duplicates, visibility, nuisances and
     ceilings. Exits with 1 if one fails; what cannot be checked is listed as such, and is no failure.
     """
-    from assay.auditing.audit import CHECKS, write_audit
     from assay.auditing.audit import audit as examine
+    from assay.auditing.audit import write_audit
     from assay.auditing.audited import audited_dataset
     from assay.auditing.imported import is_imported, open_imported
     from assay.data.dataset import Dataset
@@ -42,9 +42,8 @@ def audit(
 
     ours = (data / NAME).exists() or not is_imported(data)
     examined_data = audited_dataset(Dataset.open(data), settings_from(settings, None)) if ours else open_imported(data)
-    checks = check or list(CHECKS)
     with progress_bar() as bar:
-        outcome = examine(examined_data, check, lambda name: bar("auditing", checks.index(name), len(checks)))
+        outcome = examine(examined_data, check, lambda name, share: bar("auditing", share, 1.0, name))
     if keep and ours and not check and not is_remote(data):
         write_audit(data, outcome)
     if as_json:

@@ -99,6 +99,10 @@ def _here(path: Path) -> Path:
     """Return an output folder, refusing a URL: only datasets can be remote."""
     from assay.data.remote import refuse_remote
 
+    try:
+        path.resolve()
+    except (OSError, RuntimeError):
+        raise ConfigError(f"{str(path)!r} is a link to itself; choose another folder") from None
     return refuse_remote(path) or path
 
 

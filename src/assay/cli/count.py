@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from assay.counting.count import ReadingCount
     from assay.logic.knowledge import Knowledge
 
+MOST_ENTRIES = 400
+"""Of more, the search for shortcuts near to the right reading takes minutes."""
+
 
 def count(
     source: Annotated[
@@ -143,6 +146,9 @@ def _print(result: "ReadingCount") -> None:
         return
     shares = result.readings.identifiability()
     print_table(["entry", "right in"], [[entry.text, f"{100 * share:.0f} %"] for entry, share in shares])
+    if len(shares) > MOST_ENTRIES:
+        print_text(f"shortcuts, and what to supervise, are shown of at most {MOST_ENTRIES} entries")
+        return
     for reading in result.readings.closest():
         print_text(f"shortcut: {result.readings.text(reading)}")
     steps = [f"{step.supervised} ({numeral(step.left)} left)" for step in result.readings.plan()]

@@ -30,7 +30,7 @@ def decode(
     from assay.predictions import apply_constraints, read_predictions
 
     dataset = Dataset.open(data)
-    own = read_predictions(predictions, dataset.knowledge)
+    own = read_predictions(predictions, dataset.knowledge, dataset.sizes)
     if own.fingerprint != dataset.fingerprint:
         raise DataError(f"the predictions are for a dataset with fingerprint {own.fingerprint}, not this one")
     decoded = apply_constraints(own, dataset.knowledge, labels_by_rule)

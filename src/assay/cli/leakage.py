@@ -32,7 +32,7 @@ def leakage(
     from assay.runs.folder import RunFolder
 
     dataset = Dataset.open(data)
-    predictions = RunFolder(run).all_predictions(dataset.knowledge)
+    predictions = RunFolder(run).all_predictions(dataset.knowledge, dataset.sizes)
     if split not in predictions:
         raise DataError(f"{str(run)!r} has no predictions for split {split!r}: assay predict RUN DATA --split {split}")
     measured = measure(gather_from(dataset, predictions[split]), seed, precision).to_dict()

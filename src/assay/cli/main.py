@@ -90,10 +90,13 @@ app.add_typer(suite, name="suite", epilog=examples_text(EXAMPLES["suite"]))
 # typer has no public name for the base of its usage errors
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]
 INTERRUPTED = 130
+NO_PATH = ("embedded null byte", "Symlink loop")
+"""What Python says of paths that no system call takes, wherever the path came from."""
 
 
 def main() -> None:
     """Run the command line and exit: 0 fine, 1 a finding or failed run, 2 bad usage or bad input."""
+    _require_output()
     try:
         hear_interrupts()
         forget_files()
@@ -108,6 +111,15 @@ def main() -> None:
         _fail("interrupted; what is finished is kept, run the same command again to go on", INTERRUPTED)
     stop_hearing_interrupts()
     sys.exit(status)
+
+
+def _require_output() -> None:
+    """Refuse a closed standard output: a file that is opened later would get its number, and what is printed."""
+    if sys.stderr is None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+        sys.stderr = os.fdopen(2, "w")
+    if sys.stdout is None:
+        _fail("standard output is closed", 2)
 
 
 def _followed_an_interrupt(error: BaseException) -> bool:
@@ -132,6 +144,12 @@ def _run() -> int | None:
         if not is_optional(error.name):
             raise
         _fail(str(missing_extra("this", str(error.name))), MissingExtra.exit_code)
+    except (ValueError, RuntimeError) as error:
+        if isinstance(error, UnicodeEncodeError):
+            _fail(f"the name of a file is not UTF-8, and no record can hold it: {error.object!r:.200}", 2)
+        if not str(error).startswith(NO_PATH):
+            raise
+        _fail(f"a name that no file can have: {error}", 2)
     except OSError as error:
         _close_output()
         _fail(f"cannot use {error.filename or 'the output'}: {error.strerror or error}", 2)

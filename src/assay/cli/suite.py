@@ -116,16 +116,16 @@ def score_folder(
     """Check an entry and write its rows for the board.
 
     An entry has a predictions file for every split of every dataset and seed, but those of training and validation:
-    DATASET/seed0/test.parquet. What is missing, about other data, or more than the level sees is refused in one line.
+    DATASET/seed0/test.parquet. What is missing, about other data, or more than the level sees is refused in one line,
+    and so is a second entry of the same name.
     """
     from assay.suites.entry import score_entry
     from assay.suites.making import DATA
-    from assay.suites.rows import plain, write_rows
+    from assay.suites.rows import add_entry, plain
 
     with progress_bar() as bar:
-        rows = score_entry(entry, data / DATA, lambda done, whole: bar("scoring", done, whole))
-    path = records / f"{rows[0].model}.parquet"
-    write_rows(rows, path)
+        rows = score_entry(entry, data / DATA, lambda done, whole: bar("scoring", done, whole), records)
+    path = add_entry(rows, records)
     if as_json:
         print_json([plain(row) for row in rows])
         return

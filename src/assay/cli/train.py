@@ -1,6 +1,7 @@
 """`assay train`: train a model on a dataset."""
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -53,20 +54,33 @@ def train(
     values = settings_from(settings, config)
     if epochs is not None:
         values = values.merge(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
-    from assay.models.core.runs import Order, train_run, train_together
+    from assay.models.core.runs import Order, finished_already, load_model, train_run, train_together
 
     with progress_bar() as bar:
         order = Order(model, values, seed, log=log)
         if seeds is not None:
             chosen = parse_seeds(seeds)
+            folders = [output / f"seed{one}" for one in chosen]
+            if all(
+                finished_already(replace(order, seed=one), dataset, folder)
+                for one, folder in zip(chosen, folders, strict=True)
+            ):
+                print_json([str(folder) for folder in folders]) if as_json else say(f"{output} is finished already")
+                return
             runs = train_together(
                 order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
             )
             print_json([str(run) for run in runs]) if as_json else say(f"trained {model}: {', '.join(map(str, runs))}")
             return
-        trained = train_run(
-            order, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
+        again = finished_already(order, dataset, output)
+        trained = (
+            load_model(output)
+            if again
+            else train_run(order, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e)))
         )
+    if again and not as_json:
+        say(f"{output} is finished already  next: assay diagnose {output} {data}")
+        return
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
         words = {"learned": trained.in_words(), "coverage": trained.coverage()}

@@ -2,6 +2,7 @@
 
 import base64
 import io
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,15 +71,17 @@ def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> 
         raise DataError(f"{what}: expected one value in each row, such as {listing(values, 3)}, not a {column.type}")
     if pa.types.is_null(column.type):
         return np.full(len(column), -1, dtype=np.int64)
-    distinct, which = _distinct(column)
+    distinct, which = distinct_values(column)
     table = [_place(value, places, what, values) for value in distinct]
     codes: Codes = np.array([*table, -1], dtype=np.int64)[which]
     return codes
 
 
-def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
+def distinct_values(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
     """Return the distinct values of a column, and for each row which of them it holds, -1 where none."""
     kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _distinct_words(column)
     if not column.null_count and (pa.types.is_integer(kind) or pa.types.is_boolean(kind)) and column.num_chunks:
         rows = np.concatenate([plain_numbers(chunk) for chunk in column.chunks])
         if not len(rows) or int(rows.max()) - int(rows.min()) >= len(rows):
@@ -92,6 +95,18 @@ def _distinct(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
         cells = column.slice(start, AT_ONCE).to_pylist()
         rows[start : start + len(cells)] = [numbered.setdefault(value, len(numbered) - 1) for value in cells]
     return [value for value in numbered if value is not None], rows
+
+
+def _distinct_words(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
+    """Return what `distinct_values` does for a dictionary: each of its words is decoded once, however many rows."""
+    numbered: dict[Any, int] = {None: -1}
+    rows = [np.empty(0, dtype=np.int64)]
+    for chunk in column.chunks:
+        codes = chunk.indices.fill_null(-1).to_numpy()
+        used, which = np.unique(codes, return_inverse=True)
+        words = [None if code < 0 else chunk.dictionary[code].as_py() for code in used.tolist()]
+        rows.append(np.array([numbered.setdefault(word, len(numbered) - 1) for word in words], dtype=np.int64)[which])
+    return [value for value in numbered if value is not None], np.concatenate(rows)
 
 
 def plain_numbers(chunk: pa.Array) -> Array:
@@ -123,10 +138,19 @@ def read_parquet(path: Path, columns: Sequence[str] | None = None) -> pa.Table:
     return open_parquet(path).read(None if columns is None else list(columns))
 
 
+def parquet_source(path: Path) -> Path | pa.NativeFile:
+    """Return what pyarrow can open; of paths it takes only those that are UTF-8."""
+    try:
+        os.fspath(path).encode()
+    except UnicodeEncodeError:
+        return pa.OSFile(os.fsencode(path))
+    return path
+
+
 def open_parquet(path: Path) -> pq.ParquetFile:
     """Open a Parquet file whose columns are those that were written; their names have no checksum, but stand twice."""
     try:
-        file = pq.ParquetFile(path, page_checksum_verification=True)
+        file = pq.ParquetFile(parquet_source(path), page_checksum_verification=True)
         written, found = (file.metadata.metadata or {}).get(b"ARROW:schema"), file.schema_arrow
         schema = found if written is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(written)))
         same = (schema.names, schema.types) == (found.names, found.types)

@@ -73,6 +73,12 @@ class Dataset:
         """The names of the splits, in order."""
         return tuple(split["name"] for split in self.manifest["splits"])
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """How many examples each split has, counterfactual worlds included."""
+        pairs = {} if self.pairs is None else {PAIRS: int(self.pairs["size"])}
+        return {split["name"]: int(split["size"]) for split in self.manifest["splits"]} | pairs
+
     def __contains__(self, name: str) -> bool:
         return name in self.split_names or (name == PAIRS and self.pairs is not None)
 

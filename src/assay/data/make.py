@@ -71,11 +71,22 @@ def make(
     there = held[PAIRS]["size"] if held is not None and whole else 0
     drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
     records = drawing.draw(jobs(recipe))
+    _require_there(folder, [job.file for job in records], recipe)
     unchanged = held is not None and _are_listed(records.values(), held)
     if held is not None and unchanged and whole:
         return held
     manifest = held if held is not None and unchanged else _manifest(recipe, folder, records)
-    return _finish(folder, {**manifest, PAIRS: _pairs(manifest, drawing)})
+    manifest = _finish(folder, {**manifest, PAIRS: _pairs(manifest, drawing)})
+    _require_there(folder, [shard["file"] for shard in all_shards(manifest)], recipe)
+    return manifest
+
+
+def _require_there(folder: Folder, files: Sequence[str], recipe: Recipe) -> None:
+    """Fail if somebody deleted what was written; the same command may go on with what is left."""
+    if isinstance(folder, Path) and not all((folder / file).is_file() for file in files):
+        (folder / NAME).unlink(missing_ok=True)
+        write_atomically(folder / PLAN, to_json(recipe.to_dict()))
+        raise RunFailed(f"files in {str(folder)!r} were deleted while it was made; run the same command again")
 
 
 @dataclass

@@ -133,7 +133,7 @@ def read_manifest(folder: Folder) -> dict[str, Any]:
     try:
         data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         found = data["format"], data["fingerprint"], fingerprint(data)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise DataError(f"{str(path)!r} is damaged; delete the folder and make it again") from None
     if found[0] != FORMAT:
         raise DataError(f"{str(path)!r} is of format {found[0]}, this assay reads format {FORMAT}")

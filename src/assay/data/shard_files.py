@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from assay.data.columns import parquet_source
 from assay.errors import DataError
 
 PICTURES = ("image", "instances", "parts", "depth")
@@ -46,7 +47,7 @@ class ShardFile:
     def open(self) -> pq.ParquetFile:
         """Open the file, whose hash was checked."""
         try:
-            return pq.ParquetFile(self.path, buffer_size=BLOCK, pre_buffer=False)
+            return pq.ParquetFile(parquet_source(self.path), buffer_size=BLOCK, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"shard {str(self.path)!r} cannot be read: {str(error).splitlines()[0]}") from None
 

@@ -30,9 +30,9 @@ def diagnose_run(
     run: RunFolder, dataset: Dataset, taught: Identifiability | None = None, thresholds: Thresholds = DEFAULTS
 ) -> Diagnosis:
     """Return the diagnosis of a run, or of a predictions file; `taught` where it is known from another run."""
-    predictions = run.all_predictions(dataset.knowledge)
+    predictions = run.all_predictions(dataset.knowledge, dataset.sizes)
     if run.predictions(PAIRS).exists():
-        predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge)
+        predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge, dataset.sizes)
     found = diagnose_predictions(dataset, predictions, taught, thresholds)
     rules = describe_learned_rules(run, dataset.knowledge)
     return replace(found, notes=(*found.notes, *rules)) if rules else found
@@ -63,7 +63,7 @@ def diagnose_under_rule(
     run: RunFolder, dataset: Dataset, rule: Knowledge, thresholds: Thresholds = DEFAULTS
 ) -> Diagnosis:
     """Return the diagnosis of a run's concepts under another rule; what changes of concepts do is left out."""
-    judged = run.all_predictions(dataset.knowledge)
+    judged = run.all_predictions(dataset.knowledge, dataset.sizes)
     evidence = {split: under_rule(gather_from(dataset, found), rule) for split, found in judged.items()}
     about = {**provenance(dataset), **next(iter(judged.values())).about}
     worlds = training_worlds(dataset)

@@ -136,6 +136,8 @@ class Evaluator:
 
     def apply(self, formula: Formula, inside: list[Any]) -> Any:
         """Return what a part of the formula gives when the parts inside it give these arrays or numbers."""
+        if self.big and isinstance(formula, (f.Not, f.And, f.Or, f.Xor, f.Implies)):
+            inside = [np.asarray(part, dtype=bool) for part in inside]  # numpy knows no logic of Python's numbers
         match formula:
             case f.Not():
                 return np.logical_not(inside[0])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
+from assay.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -92,5 +93,8 @@ class Layout:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Layout":
         """Return the layout that `to_dict` wrote."""
-        boxes = {name: Box(*corners) for name, corners in data["regions"].items()}
-        return cls(data["width"], data["height"], data["channels"], boxes)
+        try:
+            boxes = {name: Box(*map(int, corners)) for name, corners in data["regions"].items()}
+            return cls(int(data["width"]), int(data["height"]), int(data["channels"]), boxes)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DataError(f"a layout is not in the form that assay writes: {error!r}") from None

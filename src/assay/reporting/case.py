@@ -110,7 +110,7 @@ def case_of(
     known = {} if taught is None else taught
     if dataset.fingerprint not in known:
         known[dataset.fingerprint] = taught_by(dataset)
-    predictions = run.all_predictions(dataset.knowledge)
+    predictions = run.all_predictions(dataset.knowledge, dataset.sizes)
     split = next(iter(predictions))
     trained = (folder / RUN).exists()
     diagnosis = diagnose_run(run, dataset, known[dataset.fingerprint], thresholds)

@@ -11,7 +11,7 @@ from assay.data.dataset import Dataset
 from assay.data.manifest import to_json, versions
 from assay.diagnosis.concepts import STATES
 from assay.diagnosis.table import HEAD
-from assay.files import write_atomically
+from assay.files import locked, stays, write_atomically
 from assay.metrics import METRICS
 from assay.metrics.score import format_score
 from assay.reporting.case import ReportCase, cases_of
@@ -52,6 +52,18 @@ def write_pages(
     about: str = "",
 ) -> Path:
     """Write the report of runs that are judged already; return the HTML page."""
+    with locked(out), stays(out):  # two reports at once are not mixed
+        return _write_all(cases, out, title, tables, charts, about)
+
+
+def _write_all(
+    cases: Sequence[ReportCase],
+    out: Path,
+    title: str,
+    tables: Sequence[Table],
+    charts: Sequence[ChartGroup],
+    about: str,
+) -> Path:
     content = {**_content(cases, charts), "title": title, "about": about, "tables": tables, "out": out}
     for name in ("report.html", "report.md"):
         pages = page_environment(name.endswith("html"))

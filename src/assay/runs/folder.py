@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
 from assay.data.dataset import Dataset
 from assay.data.manifest import PAIRS
 from assay.data.remote import folder_at, is_remote, refuse_named
 from assay.errors import DataError
 from assay.links import refuse_links
 from assay.logic.knowledge import Knowledge
-from assay.predictions import Predictions, read_predictions
+from assay.predictions import NO_SIZES, Predictions, read_predictions
 
 RUN = "run.json"
 WEIGHTS = "model.safetensors"
@@ -36,9 +38,32 @@ USAGE = "usage.json"
 """What training took, where it was measured."""
 PARTS = {WEIGHTS, INPUT, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
-NEEDED = {"model", "seed", "config", "data", "knowledge", "layout"}
+
 FILES, SEAL = "files", "sha256"
 """What a record says of the hashes of what was learned, and its own hash."""
+
+
+class RecordedData(BaseModel):
+    """What a record says of the dataset."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    folder: str = Field(pattern=r"^[^\x00]+$")
+    fingerprint: str
+    task: str = ""
+    from_run: str = Field("", pattern=r"^[^\x00]*$")
+
+
+class RunRecord(BaseModel):
+    """What every record of a run says."""
+
+    model_config = ConfigDict(extra="allow", strict=True)
+    model: str
+    seed: int
+    config: dict[str, Any]
+    data: RecordedData
+    knowledge: dict[str, Any]
+    layout: dict[str, Any]
+    called: dict[str, str] = {}
 
 
 def seal_of(record: Mapping[str, Any]) -> str:
@@ -89,9 +114,9 @@ class RunFolder:
             about: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             about = {}
-        if not isinstance(about, dict) or not about.keys() >= NEEDED or _is_broken(about):
+        if not isinstance(about, dict) or _is_broken(about) or not _has_types(about):
             raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
         about.pop(SEAL, None)
         return about
@@ -121,10 +146,10 @@ class RunFolder:
         fold = f", fold {about['fold']['number']}" if "fold" in about else ""
         return f"{self.label} on {self.task}, seed {about['seed']}{fold}"
 
-    def all_predictions(self, knowledge: Knowledge) -> dict[str, Predictions]:
+    def all_predictions(self, knowledge: Knowledge, sizes: Mapping[str, int] = NO_SIZES) -> dict[str, Predictions]:
         """Return the predictions for every split that has them, test first; not those for counterfactual worlds."""
         if self.folder.is_file():
-            found = read_predictions(self.folder, knowledge)
+            found = read_predictions(self.folder, knowledge, sizes)
             return {found.split: found}
         if not self.folder.exists():
             raise DataError(f"no run or predictions file {str(self.folder)!r}")
@@ -133,7 +158,7 @@ class RunFolder:
         paths = sorted((path for path in there if path.stem != PAIRS), key=_test_first)
         if not paths:
             raise DataError(f"{str(self.folder)!r} has no predictions; make some: assay predict RUN DATA --split test")
-        return {path.stem: read_predictions(path, knowledge) for path in paths}
+        return {path.stem: read_predictions(path, knowledge, sizes) for path in paths}
 
     def dataset(self, known: Dataset | None = None) -> Dataset:
         """Open the dataset that the run was trained on, where it was then, or moved along with the run.
@@ -160,6 +185,15 @@ class RunFolder:
 def _is_broken(about: Mapping[str, Any]) -> bool:
     """Tell whether a record does not match its seal; those of older versions have none."""
     return (SEAL in about or FILES in about) and about.get(SEAL) != seal_of(about)
+
+
+def _has_types(about: Mapping[str, Any]) -> bool:
+    """Tell whether a record says all that it must, as what it must be: whoever seals one may write anything."""
+    try:
+        RunRecord.model_validate(about)
+    except ValidationError:
+        return False
+    return True
 
 
 def _test_first(path: Path) -> tuple[int, str]:

@@ -61,7 +61,7 @@ class StudyConfig(Config):
     analyses: list[str | dict[str, Any]] = []
     """What is done with every run besides scoring: `intervene`, `leakage`, `probe`, or mappings with `analysis`, its
     settings, and `models`: the names of those that it is for."""
-    folds: int = Field(0, ge=0)
+    folds: int = Field(0, ge=0, le=1000)
     """Cross-validation: split the training examples into so many parts with equal labels, hold each out in turn."""
     n: int | None = Field(None, ge=1)
     """The number of training examples, for tasks that do not say."""

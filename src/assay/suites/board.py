@@ -4,10 +4,11 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import get_args
 
 import numpy as np
 
-from assay.diagnosis.check import kinds_in_order, meaning_of
+from assay.diagnosis.check import Tone, kinds_in_order, meaning_of
 from assay.diagnosis.verdict import VERSION
 from assay.reporting.table import Table
 from assay.suites.ranks import MeanRank, ranks_of
@@ -15,6 +16,7 @@ from assay.suites.rows import MEASURES, RANKED, BoardMeasure, BoardRow
 from assay.suites.suite import Suite, SuiteDataset
 
 NONE = "–"
+TONES = get_args(Tone)
 NOT_HERE = "A finding of a package that is not installed here."
 
 
@@ -63,7 +65,9 @@ class BoardCell:
     @property
     def tone(self) -> str:
         """How the verdict is coloured."""
-        return self._typical.tone if self._typical else "none"
+        if self._typical is None:
+            return "none"
+        return self._typical.tone if self.verdict in kinds_in_order() and self._typical.tone in TONES else "unknown"
 
     @property
     def why(self) -> str:

@@ -7,6 +7,7 @@ DATASET/seed0/pairs.parquet       and for the counterfactual worlds, where the d
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,9 @@ from assay.errors import ConfigError, DataError
 from assay.html import safe_link
 from assay.links import refuse_links
 from assay.predictions import Answer, Predictions, read_predictions
-from assay.suites.judging import TEST, Judged, row_of_predictions
+from assay.suites.judging import TEST, Judged, hash_of_files, row_of_predictions
 from assay.suites.making import open_data
-from assay.suites.rows import BoardRow
+from assay.suites.rows import BoardRow, refuse_second
 from assay.suites.suite import TEST_CONCEPTS, Suite, SuiteDataset, find_suite
 
 ENTRY = "entry.yaml"
@@ -70,6 +71,11 @@ class SuiteEntry:
         _refuse(config, suite, settings)
         return cls(folder, suite, config)
 
+    @cached_property
+    def scored(self) -> str:
+        """The hash of all its files."""
+        return hash_of_files(self.folder)
+
     def sees(self, what: str) -> bool:
         """Return whether the level sees something."""
         return what in self.suite.level(self.config.level).sees
@@ -77,7 +83,7 @@ class SuiteEntry:
     def judged(self, dataset: str, seed: int) -> Judged:
         """Return who is judged on what."""
         config = self.config
-        return Judged(self.suite.name, dataset, config.name, config.level, seed, link=config.link)
+        return Judged(self.suite.name, dataset, config.name, config.level, seed, link=config.link, scored=self.scored)
 
 
 def _refuse(config: EntryConfig, suite: Suite, settings: Settings) -> None:
@@ -97,13 +103,19 @@ def _refuse(config: EntryConfig, suite: Suite, settings: Settings) -> None:
 
 
 def score_entry(
-    folder: Path, data: Path, watch: Callable[[int, int], None] = lambda done, whole: None
+    folder: Path,
+    data: Path,
+    watch: Callable[[int, int], None] = lambda done, whole: None,
+    records: Path | None = None,
 ) -> list[BoardRow]:
     """Check an entry against the suite's datasets, which lie in `data`, and return its rows.
 
-    Nothing is scored unless all is there: each dataset with all seeds, or a reason.
+    Nothing is scored unless all is there: each dataset with all seeds, or a reason; nor if `records` has another entry
+    of its name.
     """
     entry = SuiteEntry.open(folder)
+    if records is not None:
+        refuse_second(entry.config.name, entry.scored, records)
     wanted = [d for d in entry.suite.datasets.values() if d.name not in entry.config.refused]
     rows = [_refused(entry, name, seed) for name in entry.config.refused for seed in entry.config.seeds]
     found = {d.name: {seed: _folder(entry, d, seed) for seed in entry.config.seeds} for d in wanted}
@@ -152,7 +164,7 @@ def checked_predictions(entry: SuiteEntry, dataset: Dataset, folder: Path) -> di
 def _checked(entry: SuiteEntry, dataset: Dataset, path: Path, split: str) -> Predictions:
     where = f"{path.parent.parent.name}/{path.parent.name}/{path.name}"
     try:
-        predictions = read_predictions(path, dataset.knowledge)
+        predictions = read_predictions(path, dataset.knowledge, dataset.sizes)
     except DataError as error:
         raise DataError(str(error).replace(path.name, where, 1) if path.exists() else str(error)) from None
     if predictions.fingerprint != dataset.fingerprint:

@@ -1,9 +1,10 @@
 """A row from what is known of a model on a dataset: a finished run, or predictions that anyone wrote."""
 
+import hashlib
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,7 @@ class Judged:
     seed: int
     run: str = ""
     link: str = ""
+    scored: str = ""
 
     def row(self, **found: Any) -> BoardRow:
         """Return the row of what was found."""
@@ -46,6 +48,7 @@ class Judged:
             *(self.suite, self.dataset, self.model, self.level, self.seed),
             run=self.run,
             link=self.link,
+            scored=self.scored,
             assay=VERSION,
             **found,
         )
@@ -56,14 +59,14 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
     record = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
     run, usage = RunFolder(folder), folder / USAGE
     seconds = json.loads(usage.read_text(encoding="utf-8"))["seconds"] if usage.exists() else math.nan
-    predictions = run.all_predictions(dataset.knowledge)[TEST]
+    predictions = run.all_predictions(dataset.knowledge, dataset.sizes)[TEST]
     scores = {
         split: {score["metric"]: _number(score["value"]) for score in scores}
         for split, scores in record["scores"].items()
     }
     curve = {number["metric"]: number["value"] for number in record["numbers"]}
     line = record["headline"]
-    return judged.row(
+    return replace(judged, scored=hash_of_files(folder / "predictions")).row(
         status="done",
         **{key: line[key] for key in ("verdict", "tone", "why")},
         also=", ".join(record["findings"][1:]),
@@ -76,6 +79,16 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
         fingerprint=dataset.fingerprint,
         **_errors(gather_from(dataset, predictions), predictions.index, dataset),
     )
+
+
+def hash_of_files(folder: Path) -> str:
+    """Return a hash that stands for the names and the contents of the files in a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            digest.update(f"{path.relative_to(folder).as_posix()}\0".encode("utf-8", "surrogateescape"))
+            digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def row_of_predictions(

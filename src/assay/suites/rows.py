@@ -2,17 +2,19 @@
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import pyarrow as pa
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from assay.data.columns import parquet_bytes, read_parquet
-from assay.errors import DataError
-from assay.files import write_atomically
-from assay.html import safe_link, shorten
+from assay.errors import DataError, cut
+from assay.files import locked, write_atomically
+from assay.html import safe_link
 from assay.links import refuse_links
 
 Status = Literal["done", "refused", "failed"]
@@ -29,6 +31,8 @@ class BoardMeasure:
     title: str
     about: str
     rising: bool | None = True
+    most: float = 1.0
+    """No value is greater, and none is below 0."""
 
 
 MEASURES = (
@@ -43,10 +47,12 @@ MEASURES = (
     BoardMeasure("concept_ece", "concept ECE", "expected calibration error of the concepts on test", False),
     BoardMeasure("intervention_area", "interventions", "area under label accuracy over the share of concepts set"),
     BoardMeasure("certainty", "certainty", "the share of resamples of the worlds that give the same verdict", None),
-    BoardMeasure("parameters", "parameters", "trained numbers", None),
-    BoardMeasure("examples", "examples", "training examples", None),
-    BoardMeasure("concept_labels", "concept labels", "annotated concepts of training examples that it saw", None),
-    BoardMeasure("seconds", "seconds", "time to train, on the machine of the record", None),
+    BoardMeasure("parameters", "parameters", "trained numbers", None, math.inf),
+    BoardMeasure("examples", "examples", "training examples", None, math.inf),
+    BoardMeasure(
+        "concept_labels", "concept labels", "annotated concepts of training examples that it saw", None, math.inf
+    ),
+    BoardMeasure("seconds", "seconds", "time to train, on the machine of the record", None, math.inf),
 )
 RANKED = tuple(measure for measure in MEASURES if measure.rising is not None)
 
@@ -55,6 +61,7 @@ RANKED = tuple(measure for measure in MEASURES if measure.rising is not None)
 class BoardRow:
     """A model on a dataset with a seed; a measure is NaN where it does not apply."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
     suite: str
     dataset: str
     model: str
@@ -97,6 +104,8 @@ class BoardRow:
     """The share of resamples of the worlds that give the same verdict."""
     statistics: str = "{}"
     """As JSON by what it was judged and by which numbers, so that it can be judged again without predictions."""
+    scored: str = ""
+    """The hash of the files that it was scored from; rows of before it was kept have none."""
 
     @property
     def thresholds(self) -> Mapping[str, float]:
@@ -126,18 +135,65 @@ def read_rows(path: Path) -> list[BoardRow]:
         refuse_links(path)
         return [row for file in sorted(path.glob("*.parquet")) for row in read_rows(file)]
     try:
-        return [_checked(BoardRow(**cells), path) for cells in read_parquet(path).to_pylist()]
+        return [_checked(cells, path) for cells in read_parquet(path).to_pylist()]
     except FileNotFoundError:
         return []
-    except (OSError, pa.ArrowException, TypeError):
+    except (OSError, pa.ArrowException):
         raise DataError(f"{str(path)!r} holds no rows of a suite, or is damaged; run the suite again") from None
 
 
-def _checked(row: BoardRow, path: Path) -> BoardRow:
-    """Refuse a row whose link is none that a page may have."""
+ROW: TypeAdapter[BoardRow] = TypeAdapter(BoardRow)
+EXAMPLES = TypeAdapter(dict[int, str])
+STATISTICS = TypeAdapter(dict[str, Any])
+THRESHOLDS = TypeAdapter(dict[str, float], config=ConfigDict(allow_inf_nan=False))
+HASH = re.compile(r"([0-9a-f]{64})?")
+
+
+def _checked(cells: Mapping[str, Any], path: Path) -> BoardRow:
+    """Return the row that a file holds, refusing whatever no row of ours says."""
+    where = (
+        f"{str(path)!r} holds a row of {cut(str(cells.get('model')), 80)!r} on {cut(str(cells.get('dataset')), 80)!r}"
+    )
+    try:
+        row = ROW.validate_python(dict(cells))
+        for examples in (row.wrong, row.misread):
+            EXAMPLES.validate_json(examples)
+        THRESHOLDS.validate_python(STATISTICS.validate_json(row.statistics).get("thresholds", {}))
+    except ValidationError as error:
+        fault = error.errors()[0]
+        field = ".".join(map(str, fault["loc"])) or "its JSON"
+        raise DataError(f"{where} that is no row of a suite: {field}: {fault['msg']}") from None
     if row.link and safe_link(row.link) != row.link:
-        raise DataError(f"{str(path)!r} has the link {shorten(repr(row.link), 80)}; a link begins with https://")
+        raise DataError(f"{where} that has the link {cut(row.link, 80)!r}; a link begins with https://")
+    if not HASH.fullmatch(row.scored):
+        raise DataError(f"{where} whose 'scored' is no hash of files: {row.scored!r}")
+    for measure in MEASURES:
+        value = getattr(row, measure.name)
+        if not math.isnan(value) and not (0 <= value <= measure.most and math.isfinite(value)):
+            raise DataError(f"{where} whose {measure.name!r} is {value:g}, which cannot be")
     return row
+
+
+def add_rows(rows: Sequence[BoardRow], path: Path) -> None:
+    """Add rows to a file, in place of those of the same dataset and seed; other processes may add some, too."""
+    with locked(path.parent):
+        write_rows(merged(read_rows(path), [_checked(asdict(row), path) for row in rows]), path)
+
+
+def add_entry(rows: Sequence[BoardRow], records: Path) -> Path:
+    """Write the rows of an entry, and return their file; a second entry of the same name is refused."""
+    path = records / f"{rows[0].model}.parquet"
+    with locked(records):
+        refuse_second(rows[0].model, rows[0].scored, records)
+        write_rows([_checked(asdict(row), path) for row in rows], path)
+    return path
+
+
+def refuse_second(name: str, scored: str, records: Path) -> None:
+    """Refuse an entry where another one, scored from other files, has rows under its name."""
+    path = records / f"{name}.parquet"
+    if any(row.scored != scored for row in read_rows(path)):
+        raise DataError(f"{str(path)!r} holds rows of another entry that is called {name!r}; choose another name")
 
 
 def merged(old: Iterable[BoardRow], new: Iterable[BoardRow]) -> list[BoardRow]:

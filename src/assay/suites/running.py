@@ -17,7 +17,7 @@ from assay.studies.study import RunStep
 from assay.studies.work import Outcome, folder_of
 from assay.suites.judging import Judged, row_of_run
 from assay.suites.making import make_data
-from assay.suites.rows import RECORDS, BoardRow, merged, read_rows, write_rows
+from assay.suites.rows import RECORDS, BoardRow, add_rows, read_rows
 from assay.suites.steps import suite_study
 from assay.suites.suite import Suite, check_seeds
 
@@ -97,7 +97,7 @@ class RowKeeper:
         if step is None:
             return
         row = self._row(step, outcome)
-        write_rows(merged(read_rows(self.file(step.label)), [row]), self.file(step.label))
+        add_rows([row], self.file(step.label))
         if self.order.discard:
             shutil.rmtree(folder_of(step, self.output), ignore_errors=True)
 

@@ -59,6 +59,8 @@ def write_board(suite: Suite, records: Sequence[Path], out: Path, data: Path | N
     rows = [row for place in records for row in read_rows(place) if row.suite == suite.name]
     if not rows:
         raise DataError(f"no rows of suite {suite.name!r} in {', '.join(map(str, records))}; run: assay suite run")
+    for row in rows:
+        _refuse_strange(row, suite)
     board = SuiteBoard(suite, tuple(rows))
     pages = page_environment()
     shared = {"board": board, "versions": versions(), "viewer": viewer.rstrip("/")}
@@ -73,6 +75,17 @@ def write_board(suite: Suite, records: Sequence[Path], out: Path, data: Path | N
     write_atomically(out / "board.md", markdown.encode())
     write_atomically(out / "board.tex", tex_file([verdict_table(board), ranks]).encode())
     return out / "index.html"
+
+
+def _refuse_strange(row: BoardRow, suite: Suite) -> None:
+    """Refuse a row of a level or of data that the suite has not."""
+    known = suite.dataset(row.dataset).fingerprint
+    suite.level(row.level)
+    if row.fingerprint and known and row.fingerprint != known:
+        raise DataError(
+            f"the row of {row.model!r} on {row.dataset!r} is about data with fingerprint {row.fingerprint!r}, "
+            f"the suite's is {known}; run or score it again"
+        )
 
 
 def _opened(suite: Suite, name: str, data: Path | None) -> Dataset | None:
@@ -112,10 +125,10 @@ def _shown(
     """Return an example as the page shows it, its picture written beside the page."""
     read = tuple(f"{model}: {text}" for model, text in list(misread.items())[:MOST_NAMED])
     told = tuple(wrong.most_common(MOST_NAMED))
-    if dataset is None:
+    split = None if dataset is None else dataset[TEST]
+    place = np.zeros(0, int) if split is None else np.flatnonzero(split.index == number)[:1]
+    if dataset is None or split is None or not len(place):
         return ShownError(number, "", "", told, read, len(rows))
-    split = dataset[TEST]
-    place = np.flatnonzero(split.index == number)[:1]
     codes = split.labels[place[0]]
     labels = ", ".join(str(label.values[code]) for label, code in zip(dataset.knowledge.labels, codes, strict=True))
     picture = f"{PICTURES}/{name}-{number}.png"

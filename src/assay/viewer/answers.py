@@ -81,7 +81,7 @@ def answers_of(run: ServedRun, table: SplitTable) -> Answers | None:
     """Return the predictions of a run for a split, None if there are none; refuse predictions for other data."""
     if table.name not in run.answers:
         return None
-    predictions = read_predictions(run.answers[table.name], table.knowledge)
+    predictions = read_predictions(run.answers[table.name], table.knowledge, table.dataset.sizes)
     if (predictions.fingerprint, predictions.split) != (table.dataset.fingerprint, table.name):
         raise DataError(f"the predictions of {run.name!r} for {table.name!r} are about other data; predict again")
     return Answers(table, predictions, find_rows(table.index, predictions.index))

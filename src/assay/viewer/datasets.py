@@ -183,7 +183,7 @@ def audit_now(state: State, key: str, tell: Callable[[str], None]) -> dict[str, 
     names = list(CHECKS)
     found = audit(
         audited_dataset(state.shelf[key].dataset),
-        watch=lambda name: tell(f"{name} ({names.index(name) + 1} of {len(names)})"),
+        watch=lambda name, share: tell(f"{name} ({names.index(name) + 1} of {len(names)})"),
     )
     findings = [{"check": r.check, "status": r.status, "text": r.text} for r in found.results]
     return {"findings": findings, "stored": False}

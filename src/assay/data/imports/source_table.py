@@ -87,7 +87,10 @@ def files_in(folder: Path, names: Iterable[Any]) -> Files:
     home = folder.resolve()
     listed = tuple(map(str, names))
     for name in listed:
-        path = (home / name).resolve()
+        try:
+            path = (home / name).resolve()
+        except (OSError, RuntimeError, ValueError):
+            raise DataError(f"picture {name!r} in {str(folder)!r} is no name of a file") from None
         if not path.is_relative_to(home):
             raise DataError(f"picture {name!r} lies outside the folder {str(folder)!r}; copy it inside")
         if not path.is_file():

@@ -161,7 +161,7 @@ def _confusion(path: Path, confusions: Mapping[str, Any], name: str, size: int) 
 
 
 def _from_predictions(path: Path, data: SplitData) -> Codes:
-    predictions = read_predictions(path, data.knowledge)
+    predictions = read_predictions(path, data.knowledge, {data.name: len(data)})
     if predictions.fingerprint != data.fingerprint or predictions.split != data.name:
         raise DataError(
             f"{str(path)!r} answers for split {predictions.split!r} of other data, or another split than {data.name!r}"

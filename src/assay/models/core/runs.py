@@ -14,7 +14,7 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.folds import Fold
 from assay.data.manifest import CODE, to_json
 from assay.errors import AssayError, ConfigError, DataError
-from assay.files import write_atomically
+from assay.files import stays, write_atomically
 from assay.links import refuse_links
 from assay.models import MODELS
 from assay.models.core.continual import count_stages, fit_stages
@@ -59,7 +59,7 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     run = RunFolder(folder)
     run.claim()
     try:
-        with log_of(order.log, model, dataset, run) as log:
+        with stays(run.folder), log_of(order.log, model, dataset, run) as log:
 
             def report_and_log(epoch: Epoch, epochs: int) -> None:
                 report(epoch, epochs)
@@ -72,6 +72,15 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
         run.release()
         raise
     return model
+
+
+def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
+    """Return whether a folder holds what an order asks for, trained by the same code on this dataset."""
+    run = RunFolder(folder)
+    if not run.is_finished or not _is_finished(run, model := _build(order, dataset, order.seed), dataset):
+        return False
+    code = code_of(type(model))
+    return run.about().get(CODE) == (None if code is None else code.to_dict())
 
 
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
@@ -215,6 +224,8 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
     model = load_model(folder)
     _require_fitting(model, dataset)
     new = RunFolder(output)
+    if new.is_finished and _is_transfer(new, folder, dataset):
+        return sorted((output / "predictions").glob("*.parquet"))
     new.claim()
     for name in dataset.split_names:
         if not name.startswith("train"):
@@ -225,6 +236,13 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
         new, dataset, {**about, "pairs": pairs, TRANSFER: {"run": str(folder.resolve()), "data": about["data"]}}
     )
     return sorted((output / "predictions").glob("*.parquet"))
+
+
+def _is_transfer(run: RunFolder, source: Path, dataset: Dataset) -> bool:
+    """Return whether a run holds another's predictions for this dataset."""
+    about = run.about()
+    same = about.get(TRANSFER) == {"run": str(source.resolve()), "data": RunFolder(source).about()["data"]}
+    return same and about["data"]["fingerprint"] == dataset.fingerprint
 
 
 def _require_fitting(model: Model, dataset: Dataset) -> None:
