@@ -44,12 +44,12 @@ def judged_by(monkeypatch):
     monkeypatch.setattr(judging, "_seen", lambda data, sees: {"examples": 9.0, "concept_labels": 4.0 if sees else 0.0})
 
 
-DATA = SimpleNamespace(knowledge=KNOWLEDGE, fingerprint="ff")
+DATA = SimpleNamespace(knowledge=KNOWLEDGE, fingerprint="ff", sizes={})
 
 
 def test_the_row_of_a_run_has_what_its_record_says(judged_by, monkeypatch, tmp_path):
     said = {name: SimpleNamespace(split=name, index=f"index of {name}") for name in ("test", "ood")}
-    monkeypatch.setattr(judging.RunFolder, "all_predictions", lambda self, knowledge: said)
+    monkeypatch.setattr(judging.RunFolder, "all_predictions", lambda self, knowledge, sizes: said)
     about = {"parameters": 77}
     monkeypatch.setattr(judging.RunFolder, "about", lambda self: about)
     scores = [{"metric": name, "value": 0.1 + n / 10} for n, name in enumerate(SCORES)]

@@ -102,7 +102,7 @@ def _distinct_words(column: pa.ChunkedArray) -> tuple[list[Any], Array]:
     numbered: dict[Any, int] = {None: -1}
     rows = [np.empty(0, dtype=np.int64)]
     for chunk in column.chunks:
-        codes = chunk.indices.fill_null(-1).to_numpy()
+        codes = np.where(plain_numbers(chunk.indices.is_valid()), plain_numbers(chunk.indices).astype(np.int64), -1)
         used, which = np.unique(codes, return_inverse=True)
         words = [None if code < 0 else chunk.dictionary[code].as_py() for code in used.tolist()]
         rows.append(np.array([numbered.setdefault(word, len(numbered) - 1) for word in words], dtype=np.int64)[which])

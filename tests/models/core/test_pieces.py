@@ -22,7 +22,7 @@ from assay.models.core.losses import Supervision, entropy_loss, supervision_mask
 from assay.models.core.optimization import Optimization, make_optimizer
 from assay.models.core.replay import with_replay
 from assay.models.core.robust import GroupLoss, Robustness, gradient_outside, group_numbers
-from assay.models.core.runs import Order, _require_fitting, _size, load_network, network_of, require_size, transfer_run
+from assay.models.core.runs import Order, _require_fitting, _size, load_network, network_of, require_size
 from assay.models.core.subconcepts import LEAST_SEEN, SubconceptReader, readers_of, reading_f1, with_reading
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
@@ -359,26 +359,6 @@ def test_a_dataset_fits_if_concepts_labels_and_pictures_are_alike():
     _require_fitting(tree, dataset(layout=Layout(9, 9)))
     require_size(tree, Layout(9, 9), "x")
     assert _size((2, 3, 2)) == "2 x 3 in 2 channels" and network_of(tree) is None and network_of(made) is made
-
-
-def test_a_run_that_is_moved_to_other_data_keeps_predictions_only(monkeypatch, tmp_path):
-    wrote, model = [], SimpleNamespace(predict="predict")
-    folder = SimpleNamespace(claim=lambda: wrote.append("claim"), about=lambda: {"model": "cbm", "data": {"name": "d"}})
-    monkeypatch.setattr(runs, "load_model", lambda path: model)
-    monkeypatch.setattr(runs, "_require_fitting", lambda *given: wrote.append(given))
-    monkeypatch.setattr(runs, "RunFolder", lambda path: folder)
-    monkeypatch.setattr(runs, "_predict", lambda model, data, name, run: wrote.append(name))
-    monkeypatch.setattr(runs, "write_pairs", lambda predict, data, run: 7)
-    monkeypatch.setattr(runs, "write_record", lambda run, data, about: wrote.append(about))
-    (tmp_path / "predictions").mkdir()
-    for name in ("b.parquet", "a.parquet", "notes.txt"):
-        (tmp_path / "predictions" / name).touch()
-    data = SimpleNamespace(split_names=["train", "test", "train_more", "ood"])
-    found = transfer_run(tmp_path / "run", data, tmp_path)
-    assert [path.name for path in found] == ["a.parquet", "b.parquet"]
-    about = {"model": "cbm", "data": {"name": "d"}, "pairs": 7}
-    moved = {"run": str((tmp_path / "run").resolve()), "data": {"name": "d"}}
-    assert wrote == [(model, data), "claim", "test", "ood", {**about, runs.TRANSFER: moved}]
 
 
 def test_only_networks_have_layers(monkeypatch, tmp_path):
