@@ -62,7 +62,7 @@ def in_fork(work: Callable[[], object], folder: Path, seconds: float = SECONDS) 
     ended = 0
     while ended == 0 and time.monotonic() - began < WALL * seconds:
         ended, _ = os.waitpid(child, os.WNOHANG)
-        time.sleep(0.002)
+        time.sleep(0.01)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     if ended == 0:

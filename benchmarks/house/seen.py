@@ -16,12 +16,12 @@ CHANGING = re.compile(
 )
 """Keys of JSON whose values differ by run, machine or release."""
 SCRUBBED = (
-    (re.compile(r"[^\n]*\d %, [\d,]+ of [\d,]+[^\n]*(\n|$)"), ""),  # the bar of progress
+    (re.compile(r"^[^\n:]{1,80}: \d+ %, [\d,]+ of [\d,]+[^\n]*\n?", re.MULTILINE), ""),  # the bar of progress
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?)?"), "DATE"),
     (re.compile(r"\b[\d,.]+ (CPU )?(s|ms|seconds?|minutes?|h)\b"), "TIME"),
     (re.compile(r"[\d,]+ per (CPU )?second"), "SPEED"),
     (re.compile(r"\b0\.\d+\.\d+(\.dev\d+)?(\+\w+)?\b"), "VERSION"),
-    (re.compile(r"[ \t]+$", re.MULTILINE), ""),
+    (re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE), ""),
 )  # fmt: skip
 WORDS = {
     ".md",
