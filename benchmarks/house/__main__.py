@@ -4,6 +4,7 @@ import argparse
 import difflib
 import json
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -13,13 +14,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 from benchmarks.house.forks import RECORDS, Stage, Texts, chosen, import_all
 from benchmarks.house.seen import sha
 
-KEPT = 6000
+KEPT = 3000
 """Texts of no more letters are kept whole, to show what differs."""
 SUMS, TEXTS = RECORDS / "sums.json", RECORDS / "texts.json"
 
 
-def probe_all(part: str, verbose: bool) -> dict[str, str]:
-    """Run the probes whose name has this part; return their texts by probe and part."""
+def probe_all(part: str, verbose: bool, keep: bool) -> dict[str, str]:
+    """Run the probes whose name fits; return their texts by probe and part, and record them if asked to."""
     import_all()
     from benchmarks.house.probes import all_probes
 
@@ -31,6 +32,8 @@ def probe_all(part: str, verbose: bool) -> dict[str, str]:
             began = os.times()
             found |= keyed(probe.name, stage.run(probe))
             ended = os.times()
+            if keep:
+                record(found, part)
             if verbose:
                 cpu = ended.children_user + ended.children_system - began.children_user - began.children_system
                 print(f"{cpu:6.1f} s  {probe.name}", flush=True)
@@ -53,8 +56,8 @@ def record(found: dict[str, str], part: str) -> None:
 
 
 def asked_for(name: str, part: str) -> bool:
-    """Return whether a text is one of a probe whose name has this part."""
-    return part in name.partition(" | ")[0] or name.startswith("stage | ")
+    """Return whether a text is one of a probe that is asked for."""
+    return bool(re.search(part, name.partition(" | ")[0])) or name.startswith("stage | ")
 
 
 def compare(found: dict[str, str], part: str) -> int:
@@ -80,7 +83,7 @@ def main() -> int:
     """Record, compare, or judge mutants."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description=__doc__)
     parser.add_argument("what", choices=["record", "compare", "mutants"])
-    parser.add_argument("--probe", default="", help="only probes whose name has this part")
+    parser.add_argument("--probe", default="", help="only probes in whose name this regular expression is found")
     parser.add_argument("--verbose", action="store_true", help="print the CPU seconds of each probe")
     parser.add_argument("--count", type=int, default=300, help="mutants: how many are drawn")
     parser.add_argument("--seed", type=int, default=1, help="mutants: the seed of the draw")
@@ -92,12 +95,9 @@ def main() -> int:
 
         (check if asked.check else judge)(asked.count, asked.seed, asked.first)
         return 0
-    found, spent = probe_all(asked.probe, asked.verbose), os.times()
+    found, spent = probe_all(asked.probe, asked.verbose, asked.what == "record"), os.times()
     print(f"{len(found)} texts, {sum(spent[:4]):.0f} CPU seconds")
-    if asked.what == "record":
-        record(found, asked.probe)
-        return 0
-    return int(compare(found, asked.probe) > 0)
+    return 0 if asked.what == "record" else int(compare(found, asked.probe) > 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -111,7 +112,8 @@ class Stage:
         folder.mkdir()
         for name in probe.needs:
             source = self.folder / name
-            (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
+            if source.exists():  # else what needs it says so
+                (shutil.copytree if source.is_dir() else shutil.copy)(source, folder / name)
 
         def work() -> Texts:
             if before is not None:
@@ -125,8 +127,8 @@ class Stage:
 
 
 def chosen(probes: Sequence[Probe], part: str) -> list[Probe]:
-    """Return the probes whose name has this part."""
-    return [probe for probe in probes if part in probe.name]
+    """Return the probes in whose name a regular expression is found."""
+    return [probe for probe in probes if re.search(part, probe.name)]
 
 
 RECORDS = ROOT / "benchmarks" / "records" / "house"

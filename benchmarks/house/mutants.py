@@ -56,22 +56,20 @@ def traced(work: Callable[[], Texts]) -> Callable[[], Texts]:
 
 
 def note_reach(stage: Stage, probes: Sequence[Probe], known: Texts) -> dict[str, Noted]:
-    """Return which lines each probe reaches, as noted before or now; without probes that give other texts."""
-    if not REACH.exists():
-        found = {}
-        for probe in probes:
-            began = time.monotonic()
-            told = stage.run(Probe(probe.name, traced(probe.work), probe.needs), seconds=200)
-            seconds = round(time.monotonic() - began, 3)
-            other = [json.dumps(told)[:200]]
-            if "texts" not in told or (other := differing(probe.name, json.loads(told["texts"]), known)):
-                print(f"left out, since it differs from the record: {probe.name}", *other[:3], sep="\n    ", flush=True)
-            else:
-                found[probe.name] = Noted(seconds, json.loads(told["lines"]))
-                print(f"{seconds:5.1f} s  {probe.name}", flush=True)
-        REACH.parent.mkdir(parents=True, exist_ok=True)
-        REACH.write_text(json.dumps({name: asdict(noted) for name, noted in found.items()}), encoding="utf-8")
-    return {name: Noted(**noted) for name, noted in json.loads(REACH.read_text(encoding="utf-8")).items()}
+    """Return which lines each probe reaches, as noted before or now; none for one that differs from its record."""
+    REACH.parent.mkdir(parents=True, exist_ok=True)
+    noted = json.loads(REACH.read_text(encoding="utf-8")) if REACH.exists() else {}
+    for probe in [probe for probe in probes if probe.name not in noted]:
+        began = time.monotonic()
+        told = stage.run(Probe(probe.name, traced(probe.work), probe.needs), seconds=200)
+        seconds = round(time.monotonic() - began, 3)
+        other = differing(probe.name, json.loads(told["texts"]), known) if "texts" in told else [json.dumps(told)[:200]]
+        print(
+            f"{seconds:5.1f} s  {probe.name}", *(f"LEFT OUT, as it differs: {part}" for part in other[:3]), flush=True
+        )
+        noted[probe.name] = {"seconds": seconds, "lines": {} if other else json.loads(told["lines"])}
+        REACH.write_text(json.dumps(noted), encoding="utf-8")
+    return {name: Noted(**found) for name, found in noted.items()}
 
 
 def judge(count: int, seed: int, first: int) -> None:

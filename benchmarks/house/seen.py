@@ -15,6 +15,8 @@ CHANGING = re.compile(
     r"seconds|^versions?$|^assay$|created|^date$|memory|^time$|duration|python|platform|^sha256$|^md5$|bytes"
 )
 """Keys of JSON whose values differ by run, machine or release."""
+STAGE = re.compile(r"/[^\s\"',]*/house-\w+/stage")
+"""Where the runs that probes begin from were trained."""
 SCRUBBED = (
     (re.compile(r"^[^\n:]{1,80}: \d+ %, [\d,]+ of [\d,]+[^\n]*\n?", re.MULTILINE), ""),  # the bar of progress
     (re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|\+00:00)?)?"), "DATE"),
@@ -46,7 +48,7 @@ OPAQUE = {".safetensors", ".zip", ".gz", ".bz2", ".lock"}
 
 def scrub(text: str) -> str:
     """Return a text without times, paths and versions."""
-    text = text.replace(str(Path.cwd()), "FOLDER")
+    text = STAGE.sub("FOLDER", text.replace(str(Path.cwd()), "FOLDER"))
     for pattern, word in SCRUBBED:
         text = pattern.sub(word, text)
     return text

@@ -88,7 +88,8 @@ def build() -> dict[str, str]:
     commands = [
         f"make mnlogic -o data -n 48 {SPLITS} {PIXELS} --workers 1",
         f"make mnlogic -o transfer -n 24 {SPLITS} {PIXELS} --seed 5 --workers 1",
-        f"make mnadd-evenodd -o sums -n 48 {SPLITS} --workers 1", "import mine -o imported --set size=16",
+        "make mnadd-evenodd -o sums -n 48 --split valid=24 --split test=48 --split hard=8 --workers 1",
+        "import mine -o imported --set size=16",
         *(f"make {task} -o {family} {FEW} --workers 1 {SMALLER.get(family, '')}" for family, task in FAMILIES.items()),
         *(f"train {model} data -o run-{name} {QUICK if model != 'tree' else ''}" for name, model in RUNS.items()),
         f"train cbm imported -o run-imported {QUICK}", f"train dpl sums -o run-sums {QUICK}",
