@@ -112,6 +112,7 @@ def content(path: Path) -> str:
         return "\n".join(
             f"{name} {column.type}: {column_digest(column)}"
             for name, column in zip(table.column_names, table.columns, strict=True)
+            if not CHANGING.search(name)
         )
     if path.suffix == ".json" or path.suffix in WORDS:
         return text_of(path.read_text(encoding="utf-8"))
