@@ -187,6 +187,16 @@ def try_out(fault: Fault, tests: Sequence[str], seconds: float, functions: Funct
     return OUTCOMES.get(status, UNFIT)
 
 
+def plant(code: CodeType, functions: Functions) -> bool:
+    """Put the code of a fault into the functions that are there; return whether that changes any."""
+    planted = False
+    for new in _codes(code):
+        for function in functions.get(_key(new), []):
+            planted |= function.__code__ != new
+            function.__code__ = new
+    return planted
+
+
 def _run_in_fork(code: CodeType, tests: Sequence[str], functions: Functions) -> None:
     """Put the code of the fault into the functions that are there, run the tests, and end the process."""
     try:
@@ -194,11 +204,7 @@ def _run_in_fork(code: CodeType, tests: Sequence[str], functions: Functions) -> 
         silent = os.open(os.devnull, os.O_WRONLY)
         os.dup2(silent, 1)
         os.dup2(silent, 2)
-        planted = False
-        for new in _codes(code):
-            for function in functions.get(_key(new), []):
-                planted |= function.__code__ != new
-                function.__code__ = new
+        planted = plant(code, functions)
         import pytest
 
         options = ["-x", "-q", "-n0", "-p", "no:cacheprovider", "--tb=no", "-m", "not slow"]
@@ -241,7 +247,7 @@ def main() -> None:
     functions, fresh = functions_of(sorted({fault.file for fault in faults})), new_tests(tests, reach)
     counts = Counter[str]()
     for fault in faults:
-        outcome = _judge(fault, reach, fresh, functions)
+        outcome = judge_by_tests(fault, reach, fresh, functions)
         counts[outcome] += 1
         print(f"{outcome:12} {fault}", flush=True)
         if chosen.output:
@@ -250,7 +256,8 @@ def main() -> None:
     print(", ".join(f"{number} {outcome}" for outcome, number in counts.most_common()), f"of {len(faults)}")
 
 
-def _judge(fault: Fault, reach: Reach, fresh: Sequence[NewTest], functions: Functions) -> str:
+def judge_by_tests(fault: Fault, reach: Reach, fresh: Sequence[NewTest], functions: Functions) -> str:
+    """Return what becomes of a fault when the tests that reach its line are run."""
     known = reach.tests(fault.file, fault.mutation.line)
     chosen, seconds = list[str](), 0.0
     for test in [*(new.name for new in fresh if new.may_reach(fault)), *known]:

@@ -121,7 +121,7 @@ def test_a_planted_fault_is_caught_by_a_test_that_reaches_it_and_by_no_other():
     functions = planted.functions_of(["seeds.py"])
     assert planted.try_out(fault, ["tests/test_seeds.py"], 1.0, functions) == planted.CAUGHT
     assert planted.try_out(fault, ["tests/test_html.py"], 1.0, functions) == planted.SURVIVED
-    assert planted._judge(fault, Reach(), [], functions) == planted.UNREACHED
+    assert planted.judge_by_tests(fault, Reach(), [], functions) == planted.UNREACHED
 
 
 def test_written_faults_are_those_in_functions_of_the_folder(tmp_path):
