@@ -167,11 +167,9 @@ def habitat_of(task: str) -> Any:
 
 def specimens(home: Any, most: int | None = None) -> Iterator[tuple[str, Any, Any]]:
     """Yield what was planted in a habitat, and what is diagnosed of it."""
-    import assay.testing.zoo_rivals
-    import assay.testing.zoo_specimens  # noqa: F401 - they register
-    from assay.testing.zoo import SPECIMENS, try_specimen
+    from assay.testing.zoo import known_specimens, try_specimen
 
-    for name in list(SPECIMENS)[:most]:
+    for name in known_specimens()[:most]:
         tried = try_specimen(name, home)
         if tried is not None:
             yield name, *tried

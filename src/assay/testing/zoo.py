@@ -288,12 +288,17 @@ def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
     return None if planted is None else (planted, diagnose(planted.evidence, home.training, thresholds=QUICK))
 
 
-def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
-    """Yield for each specimen what was reported of it in all habitats that have room for it."""
+def known_specimens() -> tuple[str, ...]:
+    """Return the names of all specimens, the bundled ones included."""
     import assay.testing.zoo_rivals
     import assay.testing.zoo_specimens  # noqa: F401 - they register
 
-    for name in SPECIMENS if chosen is None else chosen:
+    return tuple(SPECIMENS)
+
+
+def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
+    """Yield for each specimen what was reported of it in all habitats that have room for it."""
+    for name in known_specimens() if chosen is None else chosen:
         counts = Survey()
         for home in homes:
             tried = try_specimen(name, home)
