@@ -9,13 +9,14 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from select import select
 from typing import Any
 
 WORKER = "ASSAY_WORKER"
 PARENT = "ASSAY_PARENT"
 """Tells a process that starts who its parent is; a worker watches it from `import assay` on, long before it works."""
 PAUSE = 0.3
-"""How often a worker looks for its parent, in seconds."""
+"""How often a worker looks for its parent, in seconds, where the kernel does not tell that it ended."""
 
 
 def number_worker(number: int) -> None:
@@ -45,6 +46,9 @@ def watch_parent_of_worker() -> None:
 
 
 def _watch(parent: int) -> None:
+    """End this process when its parent has ended: at once where the kernel tells, before anything fails to be sent."""
+    with suppress(AttributeError, OSError):
+        select([os.pidfd_open(parent)], [], [])
     while os.getppid() == parent:
         time.sleep(PAUSE)
     os._exit(1)
