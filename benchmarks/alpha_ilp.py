@@ -16,10 +16,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
-from assay.logic.evaluate import evaluate
+from assay.data import Dataset, Recipe, make
+from assay.logic import evaluate
 from assay.models import MODELS
 from assay.models.symbolic.examples import most_probable_codes
 from assay.models.symbolic.perception_settings import perception_of

@@ -16,8 +16,8 @@ from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit, place_in_split
 from assay.auditing.nuisance import nuisances
 from assay.concepts import bits
-from assay.logic.knowledge import Knowledge
-from assay.render.png import encode_png
+from assay.logic import Knowledge
+from assay.render import encode_png
 from assay.seeds import rng_for
 from benchmarks.pages import publish
 from benchmarks.timing import Result

@@ -16,8 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.data.manifest import to_json
-from assay.runs.folder import RUN, SEAL, seal_of
+from assay.data import to_json
+from assay.runs import RUN
+from assay.runs.folder import SEAL, seal_of
 from benchmarks.attempts import attempt
 from benchmarks.fuzz import Work
 from benchmarks.links import run

@@ -7,8 +7,7 @@ import torch
 
 from assay.concepts import digits
 from assay.families.digits.task import MNMath
-from assay.logic.circuit import compile_diagram
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge, compile_diagram
 from assay.models.rule.circuit import DiagramLayer, RuleLayer
 from benchmarks.timing import Result, rate
 

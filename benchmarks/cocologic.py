@@ -14,9 +14,9 @@ from PIL import Image
 from assay.families.coco.drawing.scene import draw_scene
 from assay.families.coco.scene_templates import HEIGHT, NAMES, WIDTH
 from assay.families.coco.task import CocoLogic
-from assay.render.letterbox import read_photograph
+from assay.render import read_photograph
 from assay.tasks import TASKS
-from assay.worlds.world import CONTENT
+from assay.worlds import CONTENT
 from benchmarks.timing import Result, rate
 
 SIZE = (224, 224)

@@ -17,9 +17,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from assay.studies.summary import sign_flip
 from benchmarks.pages import publish
 from benchmarks.timing import Result

@@ -14,12 +14,9 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
+from assay.counting import count_readings
 from assay.counting.backends import BACKENDS
-from assay.counting.count import count_readings
-from assay.logic.cnf import clauses_formula
-from assay.logic.dimacs import CNF
-from assay.logic.knowledge import Knowledge
-from assay.logic.random_cnf import random_cnf
+from assay.logic import CNF, Knowledge, clauses_formula, random_cnf
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 

@@ -13,10 +13,9 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import RESAMPLES, Score, mean_score, score
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence, Score, mean_score, score
+from assay.metrics.scoring import RESAMPLES
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 

@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
-from assay.data.columns import PAIR_CONCEPT
-from assay.data.manifest import PAIRS
-from assay.diagnosis.verdict import Diagnosis, diagnose
-from assay.metrics.evidence import Evidence, gather_from
+from assay.data import PAIR_CONCEPT, PAIRS
+from assay.diagnosis import Diagnosis, diagnose
+from assay.metrics import Evidence, gather_from
 from assay.predictions import read_predictions
 from benchmarks.claims.diagnosing import effects_of
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import Case, kept_cases, packed, read_case, write_case
 
 if TYPE_CHECKING:
-    from assay.runs.folder import RunFolder
+    from assay.runs import RunFolder
 
 FOLDER = Path(__file__).parent / "records" / "demo"
 BEGIN, END = "<!-- demo: begin -->", "<!-- demo: end -->"
@@ -99,7 +98,7 @@ def example(diagnosis: Diagnosis) -> str:
 
 def main() -> None:
     """Keep the predictions of a demo, and write its verdicts into pages."""
-    from assay.runs.folder import RUN, RunFolder
+    from assay.runs import RUN, RunFolder
 
     parser = argparse.ArgumentParser(prog="python -m benchmarks.demo", description=__doc__)
     parser.add_argument("folder", type=Path, help="a folder that `assay demo` wrote")

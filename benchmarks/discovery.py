@@ -17,14 +17,10 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
-from assay.metrics.evidence import gather_from
-from assay.metrics.score import score
-from assay.models.core.runs import Order, train_run
-from assay.models.discovery.discovering import Discovered, DiscoveryPlan, discover
-from assay.runs.folder import RunFolder
+from assay.data import Dataset, make, recipe_from
+from assay.metrics import gather_from, score
+from assay.models import Discovered, DiscoveryPlan, Order, discover, train_run
+from assay.runs import RunFolder
 from benchmarks.pages import write_between
 
 BEGIN, END = "<!-- discovery: begin -->", "<!-- discovery: end -->"

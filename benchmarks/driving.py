@@ -11,8 +11,7 @@ import numpy as np
 import sympy
 
 from assay.config import Settings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Recipe, make
 from assay.families.driving.drawing.scene import HEIGHT, WIDTH
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
 from assay.families.driving.task import SddOia

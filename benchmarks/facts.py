@@ -13,15 +13,14 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
-from assay.counting.count import count_readings
+from assay.counting import count_readings
 from assay.families.chess.rules import Board
 from assay.families.coco.scene_templates import OBJECT_KINDS
 from assay.families.coco.synthetic import synthetic_album
 from assay.families.sudoku.boards import BoardShape, valid_boards
 from assay.families.sudoku.corruption import corrupt_by_actions
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.tally import chance_of, truth_diagram, uniform
+from assay.logic import Knowledge, chance_of, evaluate, uniform
+from assay.logic.tally import truth_diagram
 from assay.seeds import Draws
 from assay.tasks import TASKS
 

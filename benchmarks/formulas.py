@@ -4,8 +4,7 @@ import numpy as np
 import sympy
 
 from assay.concepts import bits, digits
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
+from assay.logic import evaluate, parse
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 

@@ -16,19 +16,17 @@ from tests.logic.prolog.hostile import PROGRAMS
 from tests.logic.prolog.hostile import SPACE as WORLDS
 
 from assay.concepts import Concept, ConceptSpace
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
 from assay.errors import DataError
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
-from assay.metrics.evidence import gather
-from assay.models.core.runs import load_model
+from assay.logic import evaluate, parse
+from assay.metrics import gather
+from assay.models import load_model
 from assay.models.incontext.cache import Cache
 from assay.models.incontext.client import Reply
 from assay.predictions import Predictions, read_predictions
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.seeds import rng_for
-from assay.studies.records import read_records
-from assay.studies.study import load_study
+from assay.studies import load_study, read_records
 
 Rng = np.random.Generator
 Work = Callable[[], bool | None]
@@ -251,7 +249,7 @@ def _read_flipped(kind: Kind, place: Path, whole: bytes, bit: int, expected: Any
 
 def programs(count: int) -> Iterator[tuple[str, Work]]:
     """Give attempts to label a world by hostile Prolog programs."""
-    from assay.logic.prolog.oracle import rule_of
+    from assay.prolog import rule_of
 
     world = np.array([[3, 4]])
 

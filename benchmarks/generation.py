@@ -14,14 +14,12 @@ import numpy as np
 import sympy
 
 from assay.config import Settings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Recipe, make
 from assay.families.handwriting.digits import digit_source
-from assay.render.png import encode_png
+from assay.render import encode_png
 from assay.seeds import rng_for
 from assay.tasks import TASKS
-from assay.worlds.source import WorldSource
-from assay.worlds.split import Split
+from assay.worlds import Split, WorldSource
 from benchmarks.timing import Result, rate
 
 SAMPLES = 1000

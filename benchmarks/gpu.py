@@ -23,8 +23,7 @@ import numpy as np
 import torch
 
 import assay
-from assay.data.dataset import Dataset
-from assay.data.split_data import SplitData
+from assay.data import Dataset, SplitData
 from assay.models import BACKBONES, MODELS
 from assay.models.core.devices import number_formats, own_stream
 from assay.models.core.feeds import Feed

@@ -17,31 +17,28 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as pq
 
-from assay.api.running import Run
-from assay.auditing.audit import Audit, audit, card_section
-from assay.auditing.audited import audited_dataset
+from assay.api import Run
+from assay.auditing import Audit, audit, audited_dataset
+from assay.auditing.auditor import card_section
 from assay.config import Settings
-from assay.counting.count import count_readings
-from assay.data.card import card
-from assay.data.dataset import Dataset
+from assay.counting import count_readings
+from assay.data import Dataset, to_json
+from assay.data.dataset_card import card
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable
 from assay.data.imports.write import write_dataset
-from assay.data.manifest import fingerprint, to_json
+from assay.data.manifest import fingerprint
 from assay.data.shard import ShardJob, record, write_shard
-from assay.diagnosis.interventions.curve import Curve, Point
-from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
-from assay.diagnosis.runs import diagnose_predictions
-from assay.mending.curve import MendingCurve, MendingRound
+from assay.diagnosis import InterventionPlan, InterventionResult, Point, diagnose_predictions
+from assay.diagnosis.interventions.curve import Curve
+from assay.mending import MendingCurve
+from assay.mending.curve import MendingRound
 from assay.predictions import Answer, Predictions
-from assay.render.png import encode_png
-from assay.reporting.write import write_report
+from assay.render import encode_png
+from assay.reporting import write_report
+from assay.suites import BoardRow, find_suite, write_board, write_rows
 from assay.suites.board import SuiteBoard
-from assay.suites.rows import BoardRow, write_rows
-from assay.suites.site import write_board
-from assay.suites.suite import find_suite
-from assay.viewer.bundle import write_bundle
-from assay.viewer.state import State
+from assay.viewer import State, write_bundle
 from benchmarks.fuzz import Work
 
 HOSTILE = (
@@ -208,7 +205,7 @@ class Pages:
 
     def shown(self, dataset: Dataset, found: Predictions) -> Mapping[str, Any]:
         """Return what notebooks show."""
-        from assay.viewer.serve import Viewer
+        from assay.viewer import Viewer
 
         audited: Audit = audit(audited_dataset(dataset), ("complete", "visible"))
         shown = {
@@ -305,8 +302,8 @@ class Pages:
 
 def _linked(board: SuiteBoard) -> dict[str, str]:
     """Return the page of a board whose rows were not read from a file, and have hostile links."""
-    from assay.data.manifest import versions
-    from assay.reporting.templating import page_environment
+    from assay.data import versions
+    from assay.reporting import page_environment
     from assay.suites.board import rank_table
 
     template = page_environment().get_template("board.html")

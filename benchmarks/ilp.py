@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.config import Settings
-from assay.diagnosis.rule_relation import relations_in
+from assay.diagnosis import relations_in
 from assay.errors import AssayError
 from assay.models import MODELS
 from assay.models.symbolic.examples import Examples

@@ -9,11 +9,11 @@ from itertools import combinations, product
 import numpy as np
 
 from assay.concepts import bits
-from assay.diagnosis.interventions.intervenable import BottleneckModel
+from assay.diagnosis import BottleneckModel
 from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.responsiveness import best_sets
 from assay.diagnosis.propagation import through_linear, through_rule
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 

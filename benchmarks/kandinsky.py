@@ -17,8 +17,7 @@ import sympy
 from PIL import Image, ImageDraw
 
 from assay.config import Settings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Recipe, make
 from benchmarks.timing import Result, rate
 
 MEASURED = 64.0

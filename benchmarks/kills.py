@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 
-from assay.cli.main import main
+from assay.cli import main
 from assay.seeds import rng_for
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

@@ -17,13 +17,9 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
-from assay.diagnosis.leakage import leakage
-from assay.metrics.evidence import gather_from
+from assay.data import Annotation, Dataset, annotate, make, recipe_from
+from assay.diagnosis import leakage
+from assay.metrics import gather_from
 from benchmarks.pages import publish
 
 BEGIN, END = "<!-- leakage: begin -->", "<!-- leakage: end -->"
@@ -45,8 +41,7 @@ SEEDS = 3
 
 def measured(data: Dataset, settings: Mapping[str, Any], seed: int) -> Array:
     """Return soft and hard CTL, ICL and probe, the label accuracy, and that with true concepts set."""
-    from assay.models import MODELS
-    from assay.models.probes.bypass import bypass
+    from assay.models import MODELS, bypass
 
     model = MODELS["cbm"](data, settings={**TRAINING, **settings}, seed=seed)
     model.fit(data["train"], data["valid"])

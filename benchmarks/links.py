@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from assay.cli.main import main
+from assay.cli import main
 from assay.errors import DataError
 from benchmarks.attempts import attempt
 from benchmarks.fuzz import Work

@@ -16,12 +16,11 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import bits
-from assay.data.dataset import Dataset
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import RESAMPLES, score
+from assay.data import Dataset
+from assay.diagnosis import diagnose
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence, score
+from assay.metrics.scoring import RESAMPLES
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate

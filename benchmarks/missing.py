@@ -18,11 +18,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Annotation, Dataset, annotate, make, recipe_from
 from benchmarks.pages import write_between
 
 MODELS_TRIED: Mapping[str, tuple[str, Mapping[str, Any]]] = {

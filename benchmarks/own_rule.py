@@ -23,7 +23,7 @@ from assay.mending.situation import Situation
 from benchmarks.pages import read_records, write_between
 
 if TYPE_CHECKING:
-    from assay.data.dataset import Dataset
+    from assay.data import Dataset
 
 RULE = "stripe and dots >= 2"
 VALUES: dict[str, tuple[Any, ...]] = {
@@ -111,7 +111,7 @@ def mend_seed(seed: int, strategies: Sequence[str], records: Path) -> Iterator[s
 
 def _scores(run: Any) -> dict[str, float]:
     """Return the F1 of label and of used concepts, and the accuracy of each, on `test`."""
-    from assay.metrics.quality import macro_f1
+    from assay.metrics import macro_f1
 
     found, data = run.predictions["test"], run.dataset["test"]
     space, truth = data.knowledge.space, np.asarray(data.concepts)

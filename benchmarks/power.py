@@ -14,11 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Codes
-from assay.diagnosis.thresholds import read_thresholds
-from assay.diagnosis.verdict import diagnose
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import diagnose, read_thresholds
+from assay.metrics import Evidence
 from assay.seeds import rng_for
-from assay.testing.zoo import Habitat, habitat
+from assay.testing import Habitat, habitat
 from benchmarks.pages import write_between
 
 TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")

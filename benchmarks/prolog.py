@@ -16,12 +16,10 @@ from tests.logic.prolog import asp, swi
 from assay.arrays import Codes
 from assay.families.trains.rules import TEMPLATE
 from assay.families.trains.source import TrainDistribution, train_space
-from assay.logic.prolog import Worlds, label, read_program
-from assay.logic.prolog.labelling import question_of
-from assay.logic.prolog.limits import ProofLimits
-from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.templates import WorldTemplate
-from assay.logic.prolog.terms import Term, Variable, key_of
+from assay.prolog import ProofLimits, Term, Variable, Worlds, key_of, label, read_program
+from assay.prolog.labelling import question_of
+from assay.prolog.reader import Clause
+from assay.prolog.templates import WorldTemplate
 from assay.seeds import rng_for
 from benchmarks.timing import Result
 

@@ -9,12 +9,10 @@ import time
 
 import numpy as np
 
+from assay.render import Picture, encode_png
 from assay.render.engines import blender
-from assay.render.picture import Picture
-from assay.render.png import encode_png
-from assay.tasks import TASKS
-from assay.tasks.base import Task
-from assay.worlds.world import World
+from assay.tasks import TASKS, Task
+from assay.worlds import World
 from benchmarks.timing import Result
 
 FAMILIES = {"clevr": 6.4, "trains": 11.0, "sdd-oia": 18.4, "chess": 22.5}

@@ -14,10 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.studies.fidelity import FidelityRow, StudyFidelity, absent_tables, fidelity
-from assay.studies.ready import find_study
-from assay.studies.records import Record, read_records
-from assay.studies.study import PLAIN
+from assay.studies import PLAIN, Record, find_study, read_records
+from assay.studies.ledger import FidelityRow, StudyFidelity, absent_tables, fidelity
 from assay.studies.summary import RecordKey, SeedSummary, over_tasks, summaries
 
 KEPT = Path(__file__).parent / "records"

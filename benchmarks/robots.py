@@ -12,12 +12,11 @@ import numpy as np
 from PIL import Image
 
 from assay.config import Settings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Recipe, make
 from assay.families.robots.drawing import BLANK, HEIGHT, Pen, arms, head, legs
 from assay.families.robots.task import COLOURS, Robots
-from assay.render.canvas import Canvas
-from assay.worlds.world import World
+from assay.render import Canvas
+from assay.worlds import World
 from benchmarks.timing import Result, rate
 
 SMALL, LARGE, COUNT = 32, 600, 10_000

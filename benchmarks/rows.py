@@ -10,10 +10,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from assay.data.columns import parquet_bytes
-from assay.suites.rows import MEASURES, BoardRow, add_rows, read_rows
-from assay.suites.site import write_board
-from assay.suites.suite import find_suite
+from assay.data import parquet_bytes
+from assay.suites import BoardRow, find_suite, read_rows, write_board
+from assay.suites.rows import MEASURES, add_rows
 from benchmarks.fuzz import Work
 from benchmarks.hostile import HOSTILE
 

@@ -19,9 +19,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 import numpy as np
 
 import assay
-from assay.diagnosis.saliency import METHODS, SaliencyScore
+from assay.diagnosis import METHODS, SaliencyScore
 from assay.models.saliency.folder import draw_over
-from assay.render.png import encode_png
+from assay.render import encode_png
 from benchmarks.pages import publish
 
 BEGIN, END = "<!-- saliency: begin -->", "<!-- saliency: end -->"

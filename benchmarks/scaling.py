@@ -176,7 +176,7 @@ def measure(part: str) -> None:
 
 def _chess(folder: Path) -> dict[str, Any]:
     from assay.config import Settings
-    from assay.data.recipe import recipe_from
+    from assay.data import recipe_from
     from assay.data.shard import ShardWriter, jobs
 
     recipe = recipe_from("valued", Settings(CHESS))
@@ -198,8 +198,7 @@ def _chess(folder: Path) -> dict[str, Any]:
 def _driver(folder: Path) -> dict[str, Any]:
     """Measure what the driver does with shards that others made; small pictures do, since it reads labels only."""
     from assay.config import Settings
-    from assay.data import make
-    from assay.data.recipe import recipe_from
+    from assay.data import make, recipe_from
     from assay.data.shard import ShardWriter, jobs
 
     recipe = recipe_from("valued", Settings({**CHESS, "width": 64}))
@@ -220,10 +219,10 @@ def _training(folder: Path) -> dict[str, float]:
     import torch
 
     from assay.config import Settings
+    from assay.studies import RECORDS, folder_of, study_from
     from assay.studies.records import records_of, write_records
     from assay.studies.results import tables_of
-    from assay.studies.study import study_from
-    from assay.studies.work import RECORDS, folder_of, perform
+    from assay.studies.work import perform
 
     torch.set_num_threads(1)
     study = study_from(Settings(STUDY), folder / "study")
@@ -256,7 +255,7 @@ def _training(folder: Path) -> dict[str, float]:
 
 
 def _ray(folder: Path) -> dict[str, float]:
-    from assay.data.cluster import Call, Cluster
+    from assay.data import Call, Cluster
 
     cluster = Cluster("local")
     list(cluster.run([Call(f"warm {number}", os.getpid, ()) for number in range(20)]))

@@ -62,7 +62,7 @@ MODELS: dict[str, dict[str, Any]] = {"blackbox": {"epochs": 12}, "cbm": {"epochs
 def run_trial(trial: Trial) -> dict[str, Any]:
     """Make the data, train, diagnose."""
     import assay
-    from assay.diagnosis.headline import headline
+    from assay.diagnosis import headline
 
     setting = SETTINGS[trial.task]
     goes_with = setting.label if trial.model == "blackbox" else setting.concept

@@ -13,8 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
 from assay.config import Settings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Recipe, make
 from assay.families.sudoku.source import BoardSource
 from assay.families.sudoku.task import Sudoku
 from benchmarks.timing import Result, rate

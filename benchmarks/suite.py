@@ -14,11 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay.data.dataset import Dataset
-from assay.suites.making import DATA, make_data
-from assay.suites.rows import BoardRow, read_rows
-from assay.suites.site import write_board
-from assay.suites.suite import find_suite
+from assay.data import Dataset
+from assay.suites import DATA, BoardRow, find_suite, make_data, read_rows, write_board
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "src" / "assay" / "suites" / "assay-1.yaml"

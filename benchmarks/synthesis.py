@@ -15,16 +15,14 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.config import Settings
 from assay.families.coco.settings import RULES
-from assay.logic.circuit import compile_diagram
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge, compile_diagram
 from assay.models import MODELS
 from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot
 from assay.models.symbolic.synthesis.language import ProgramLanguage
 from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of
-from assay.tasks import TASKS
-from assay.tasks.base import Task
+from assay.tasks import TASKS, Task
 from benchmarks.timing import Result, rate
 
 PAPER = {
@@ -128,8 +126,7 @@ def few_shot(seeds: range) -> str:
 
 def attribution() -> str:
     """Return whose fault errors are on the ten rules, with a detector that overlooks things and knows 17 classes."""
-    from assay.diagnosis.attribution import HEAD, attribute, evidence_of
-    from assay.diagnosis.interventions.intervenable import BottleneckModel
+    from assay.diagnosis import ATTRIBUTION_HEAD, BottleneckModel, attribute, evidence_of
 
     task = TASKS["cocologic"]()
     train, test = split_codes(task, "train", 0)[:600], split_codes(task, "test", 0)
@@ -137,7 +134,7 @@ def attribution() -> str:
     seen = {len(one): rng.binomial(one, 1 - OVERLOOKED) for one in (train, test)}
     for codes in seen.values():
         codes[:, [task.space.place(name) for name in UNKNOWN]] = 0
-    lines = [f"| learner, from | {' | '.join(HEAD[1:])} |", "| --- " * len(HEAD) + "|"]
+    lines = [f"| learner, from | {' | '.join(ATTRIBUTION_HEAD[1:])} |", "| --- " * len(ATTRIBUTION_HEAD) + "|"]
     labels = task.knowledge.labels_of(train)
     for name in ("synthesis", "rules", "linear"):
         for source, codes in (("true concepts", train), ("perceived ones", seen[len(train)])):

@@ -12,8 +12,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from assay.diagnosis.thresholds import Thresholds, read_thresholds
-from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.diagnosis import Diagnosis, Thresholds, diagnose, read_thresholds
 from benchmarks.claims.diagnosing import diagnosed
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import kept_cases, read_case

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 
 import assay
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.models import MODELS
 from assay.models.core.feeds import Feed
 from assay.models.core.optimization import Optimization

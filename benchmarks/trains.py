@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.config import Settings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Recipe, make
 from assay.families.trains.source import ATTRIBUTES, michalski
 from assay.families.trains.task import MichalskiTrains
 from benchmarks.timing import Result, rate

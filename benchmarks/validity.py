@@ -20,12 +20,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.check import kinds_in_order
-from assay.diagnosis.leakage import leakage
-from assay.diagnosis.thresholds import read_thresholds
+from assay.diagnosis import kinds_in_order, leakage, read_thresholds
 from assay.errors import AssayError
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import score
+from assay.metrics import Evidence, score
 from benchmarks.claims.diagnosing import diagnosed
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import FOLDER, Case, kept_cases, read_case

@@ -5,7 +5,7 @@
 
 import time
 
-from assay.testing.zoo import SPECIMENS, Survey, habitat, survey
+from assay.testing import SPECIMENS, Survey, habitat, survey
 from benchmarks.pages import publish
 from benchmarks.timing import Result
 

@@ -8,18 +8,16 @@ from pathlib import Path
 import numpy as np
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
+from assay.viewer import State
 from assay.viewer.compare import compare_runs
 from assay.viewer.datasets import overview
 from assay.viewer.query import Misreading, Query
 from assay.viewer.reading import reading_of
 from assay.viewer.runs import run_page
 from assay.viewer.samples import page_of
-from assay.viewer.state import State
 from assay.viewer.verdicts import verdict_of
 from benchmarks.timing import Result
 

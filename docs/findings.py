@@ -6,8 +6,7 @@ Both come from the registry, so that the page says what the checks do.
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.diagnosis.check import Check, known_checks
-from assay.diagnosis.thresholds import described
+from assay.diagnosis import Check, described, known_checks
 
 PAGE = Path(__file__).parent / "diagnosis.md"
 

@@ -13,8 +13,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from assay.families import FAMILIES
-from assay.tasks import TASKS
-from assay.tasks.base import Task
+from assay.tasks import TASKS, Task
 
 HERE = Path(__file__).parent
 COLUMNS, HEIGHT, GAP = 4, 112, 10

@@ -19,8 +19,7 @@ from assay.concepts import ConceptSpace
 from assay.config import describe_settings
 from assay.families import FAMILIES
 from assay.models import MODELS
-from assay.tasks import TASKS, Preset
-from assay.tasks.base import Task, TaskConfig
+from assay.tasks import TASKS, Preset, Task, TaskConfig
 
 if __package__:
     from docs.parts_diagram import draw_parts, parts_of
@@ -57,14 +56,14 @@ def task_settings() -> Block:
 
 def network_settings() -> Block:
     """Return the settings that every network has."""
-    from assay.models.core.neural import NeuralConfig
+    from assay.models import NeuralConfig
 
     return Block(HERE / "models.md", "settings", settings_table(NeuralConfig))
 
 
 def learner_settings() -> Block:
     """Return the settings that every learner on concepts has."""
-    from assay.models.symbolic.base import SymbolicConfig
+    from assay.models import SymbolicConfig
 
     return Block(HERE / "symbolic.md", "settings", settings_table(SymbolicConfig))
 
@@ -261,10 +260,10 @@ def model_facts(name: str) -> str:
 def shared_settings(model: Any) -> list[type[BaseModel]]:
     """Return the class of the settings that all models of its kind have."""
     if model.is_network:
-        from assay.models.core.neural import NeuralConfig
+        from assay.models import NeuralConfig
 
         return [NeuralConfig]
-    from assay.models.symbolic.base import SymbolicConfig
+    from assay.models import SymbolicConfig
 
     return [SymbolicConfig]
 

@@ -7,8 +7,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import digits
-from assay.logic.formula import AllDifferent, Var
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic import AllDifferent, Constraint, Knowledge, Var
 
 CELLS = [f"c{row}{column}" for row in range(4) for column in range(4)]
 GRID = np.arange(16).reshape(4, 4)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.arrays import Codes
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 
 def counts(knowledge: Knowledge, codes: Codes) -> list[int]:

@@ -7,13 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.interventions.intervenable import BottleneckModel
-from assay.diagnosis.interventions.label_heads import rule_head
-from assay.diagnosis.interventions.manipulation import Answering
+from assay.data import Dataset, SplitData
+from assay.diagnosis import Answering, BottleneckModel, rule_head
 from assay.predictions import Answer, Predictions
-from assay.runs.folder import RunFolder
-from assay.runs.writing import write_record
+from assay.runs import RunFolder, write_record
 from assay.seeds import rng_for
 from assay.testing.zoo import certain
 from tests.conftest import write

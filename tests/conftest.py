@@ -12,9 +12,7 @@ from hypothesis import settings
 
 from assay.code_files import forget_files
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from tests.samples import skip_where_samples_are_missing
 
 Made = Callable[..., Dataset]

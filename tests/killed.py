@@ -12,13 +12,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import assay.data.annotate
+import assay.data.annotated_copy
 import assay.data.exports
 import assay.data.imports
-import assay.data.push
+import assay.data.pushing
 import assay.reporting.write
 import assay.viewer.bundle  # noqa: F401
-from assay.cli.main import main
+from assay.cli import main
 
 real = os.replace
 

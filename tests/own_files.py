@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.main import main
+from assay.cli import main
 from assay.code_files import forget_files
-from assay.diagnosis.check import FINDINGS
+from assay.diagnosis import FINDINGS
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.tasks import TASKS

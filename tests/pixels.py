@@ -7,12 +7,9 @@ from typing import Any
 import torch
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
-from assay.models import MODELS
+from assay.data import Dataset, make, recipe_from
+from assay.models import MODELS, Order, train_run
 from assay.models.core.neural import NeuralModel
-from assay.models.core.runs import Order, train_run
 
 torch.set_num_threads(1)  # where tests run side by side, threads that wait for a core make a step 50 times as long
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import SplitData
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence, gather
+from assay.data import SplitData
+from assay.logic import Knowledge
+from assay.metrics import Evidence, gather
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 

@@ -1,8 +1,7 @@
 """Rules of several kinds on which what is computed is compared: bits, sums, objects with constraints, mixed values."""
 
 from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 
 # -- rules and worlds --------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ from functools import partialmethod
 import pytest
 
 from assay.registry import Registry
-from assay.tasks import TASKS, TaskRegistry
+from assay.tasks import TASKS
+from assay.tasks.registered import TaskRegistry
 
 SAMPLES = {
     "digits": ("mnadd", "mnadd-half", "mnadd-evenodd", "mnmath", "mnlogic"),

@@ -4,7 +4,7 @@ import doctest
 import re
 from pathlib import Path
 
-from assay.auditing.audit import CHECKS
+from assay.auditing import CHECKS
 from tests.logic.test_paper_rules import NOT_IN_THE_PAPER, RULES
 
 DOCS = Path(__file__).parent.parent / "docs"

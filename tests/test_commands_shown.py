@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from assay.cli.main import app
+from assay.cli.app import app
 from assay.data.recipe import RECIPE_KEYS
 from assay.models import MODELS
 from assay.tasks import TASKS

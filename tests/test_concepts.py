@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits, listing
 from assay.errors import AssayError, ConfigError, UnknownName, suggestion
-from assay.logic.formula import Var
-from assay.logic.parse import parse
+from assay.logic import Var, parse
 from tests.logic.formulas import CASES, case
 
 CAR = tuple(Concept(f"car{n}.{a}", v) for n in (1, 2) for a, v in [("hue", ("red", ABSENT)), ("axles", (2, 3, ABSENT))])

@@ -5,9 +5,7 @@ from functools import cache
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, make
 from assay.errors import MissingExtra
 from assay.metrics import METRICS
 from assay.models import BACKBONES, MODELS

@@ -21,7 +21,7 @@ WITHOUT = f"""
 import sys
 for name in {OPTIONAL}:
     sys.modules[name] = None
-from assay.cli.main import main
+from assay.cli.app import main
 main()
 """
 

@@ -8,9 +8,9 @@ from benchmarks.deleted import deleted_outputs
 from benchmarks.fuzz import prepare
 from safetensors.numpy import load_file, save_file
 
-from assay.data.manifest import to_json
+from assay.data import to_json
 from assay.processes import start_program
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.runs.seals import sealed
 from tests.own_files import OWN, call
 from tests.samples import needs_task

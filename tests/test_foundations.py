@@ -17,8 +17,7 @@ from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digi
 from assay.config import Config, Settings, check_names, describe_settings, load_yaml, validate
 from assay.distribution import import_extra, install_line, is_optional
 from assay.errors import ConfigError, DataError, MissingExtra, UnknownName, suggestion
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.predictions import Answer, Predictions, answers_in, apply_constraints, read_predictions
 from assay.registry import Entry, Registry
 from assay.seeds import Draws, Streams, fractions, numbers_below, rng_for

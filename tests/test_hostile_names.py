@@ -8,13 +8,11 @@ import pytest
 from benchmarks.hostile import HOSTILE, PLAIN, Pages, Shape, surplus
 
 import assay
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, DataError
-from assay.render.png import encode_png
+from assay.render import encode_png
+from assay.suites import BoardRow, find_suite, read_rows, write_board, write_rows
 from assay.suites.entry import SuiteEntry
-from assay.suites.rows import BoardRow, read_rows, write_rows
-from assay.suites.site import write_board
-from assay.suites.suite import find_suite
 from tests.own_files import call
 
 PACKAGE = Path(assay.__file__).parent

@@ -8,14 +8,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.code_files import forget_files, loaded_files
-from assay.data.dataset import Dataset
-from assay.studies.run import run_study
-from assay.studies.run_models import RunModels
-from assay.studies.study import load_study
+from assay.data import Dataset
+from assay.studies import RunModels, load_study, run_study
 from assay.studies.work import perform
 from assay.tasks import TASKS
+from assay.viewer import State
 from assay.viewer.edit import ask_model, edit_sample
-from assay.viewer.state import State
 from tests.own_files import OWN, POINTS, call, install, installed
 
 SHA = hashlib.sha256(OWN.encode()).hexdigest()
@@ -203,7 +201,7 @@ def test_a_study_runs_the_file_where_that_is_allowed(by_file, tmp_path, monkeypa
 
 def test_workers_of_make_run_the_file_as_it_was(tmp_path, monkeypatch):
     from assay.config import Settings
-    from assay.data.recipe import recipe_from
+    from assay.data import recipe_from
 
     file = tmp_path / "mine.py"
     file.write_text(OWN)

@@ -7,15 +7,15 @@ import pytest
 from benchmarks.attempts import attempt
 from benchmarks.links import COMMANDS, links_to_read, planted_links
 
-import assay.auditing.audit
+import assay.auditing.auditor
 import assay.data.exports
 import assay.reporting.write  # noqa: F401
-from assay.cli.main import main  # noqa: F401
-from assay.data.dataset import Dataset
+from assay.cli import main  # noqa: F401
+from assay.data import Dataset
 from assay.errors import DataError
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
+from assay.suites import BoardRow, read_rows, write_rows
 from assay.suites.entry import SuiteEntry
-from assay.suites.rows import BoardRow, read_rows, write_rows
 from tests.own_files import call
 from tests.predictors import predictions
 from tests.samples import needs_task

@@ -14,13 +14,10 @@ import pytest
 
 from assay import predictions
 from assay.concepts import bits
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError, DataError
-from assay.logic.decode import Decoder
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics.evidence import gather, gather_from
-from assay.metrics.score import score
+from assay.logic import Constraint, Decoder, Knowledge, parse
+from assay.metrics import gather, gather_from, score
 from assay.predictions import Answer, Predictions, answers_in, apply_constraints, read_predictions
 from assay.seeds import rng_for
 

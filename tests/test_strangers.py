@@ -6,14 +6,13 @@ import shutil
 import pytest
 
 from assay.code_files import forget_files, load_file
-from assay.data.dataset import Dataset
-from assay.data.manifest import fingerprint, to_json
-from assay.data.rebuild import task_of
+from assay.data import Dataset, task_of, to_json
+from assay.data.manifest import fingerprint
 from assay.errors import AssayError, DataError, UnknownName
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.registry import Registry
-from assay.studies.study import load_study, study_from
+from assay.studies import load_study, study_from
 from assay.tasks import TASKS
 from tests.own_files import OWN, call, install, installed
 

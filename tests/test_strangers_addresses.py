@@ -12,11 +12,10 @@ import fsspec
 import pytest
 
 import assay
-from assay.data.dataset import Dataset
-from assay.data.manifest import fingerprint, to_json
+from assay.data import Dataset, to_json
+from assay.data.manifest import fingerprint
 from assay.errors import DataError
-from assay.runs.folder import RunFolder
-from assay.runs.writing import write_record
+from assay.runs import RunFolder, write_record
 from tests.own_files import call
 from tests.predictors import predictions
 from tests.samples import needs_task

@@ -9,14 +9,12 @@ import numpy as np
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
-from assay.render.picture import Box, Layout, ObjectBox, Picture, boxes_of
-from assay.tasks.base import Column, Task
-from assay.worlds.world import Style, World
+from assay.data import Dataset, Recipe, make
+from assay.logic import Knowledge, Odds, parse
+from assay.render import Box, Layout, ObjectBox, Picture
+from assay.render.picture import boxes_of
+from assay.tasks import Column, Task
+from assay.worlds import Style, World
 
 SIDE = 8
 PAINT = {"red": (255, 0, 0), "blue": (0, 0, 255)}

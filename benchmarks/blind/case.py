@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.seeds import rng_for
 
 WORDS = frozenset(

@@ -5,7 +5,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (

@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from assay.arrays import Array
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (

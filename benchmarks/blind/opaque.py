@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from assay.arrays import Codes
 from assay.concepts import bits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.blind.case import Answers, Draft, case, known_worlds
 from benchmarks.blind.perception import (

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label
 
 
 def space_of(**concepts: Sequence[Value]) -> ConceptSpace:

@@ -6,7 +6,7 @@ from sklearn.linear_model import LogisticRegression
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits, digits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import Camera, draw, exact, misread, quietly, sharp, space_of, top, widen

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import draw, misread, sharp, space_of, top

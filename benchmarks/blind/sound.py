@@ -7,7 +7,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from assay.concepts import ConceptSpace, bits, digits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (

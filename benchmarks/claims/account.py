@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.check import Finding
+from assay.diagnosis import Finding
 from benchmarks.claims.on_label_findings import region_of
 from benchmarks.claims.on_labels import causes_of
 from benchmarks.claims.patterns import ALSO, listed

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from assay.diagnosis.check import Finding
+from assay.diagnosis import Finding
 from benchmarks.claims import meanings, on_concept_findings, on_concepts, on_label_findings, on_labels, steps
 from benchmarks.claims.patterns import ALSO, PATTERNS, sentences_of
 from benchmarks.claims.told import Place, Told

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from assay.arrays import Array
+from assay.diagnosis import Thresholds, diagnose, read_thresholds
 from assay.diagnosis.counterfactual import Counterfactuals, Effects
-from assay.diagnosis.thresholds import Thresholds, read_thresholds
-from assay.diagnosis.verdict import diagnose
-from assay.metrics.score import mean_score
+from assay.metrics import mean_score
 from benchmarks.claims.predictors import random_predictor
 from benchmarks.claims.told import Told
 from benchmarks.trained.kept import Case, Changes, kept_cases, read_case

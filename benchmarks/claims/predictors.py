@@ -8,11 +8,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.logic.knowledge import NO_RULE, Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
+from assay.logic import NO_RULE, Constraint, Knowledge, parse
+from assay.metrics import Evidence
 from assay.seeds import rng_for
-from assay.testing.zoo import habitat
+from assay.testing import habitat
 
 Random = np.random.Generator
 SHAPES, COLOURS = ("square", "circle", "star"), ("red", "green", "blue")

@@ -8,8 +8,8 @@ from math import exp, lgamma, log, sqrt
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.seeds import rng_for
 
 MOST_WORLDS, SAMPLED = 60_000, 1500

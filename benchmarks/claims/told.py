@@ -7,10 +7,9 @@ from functools import cached_property
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.check import Finding
-from assay.diagnosis.verdict import Diagnosis
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import Diagnosis, Finding
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from benchmarks.claims.patterns import Share, percent_is
 from benchmarks.claims.rows import Rows, not_used_rightly
 from benchmarks.trained.kept import Changes

@@ -124,7 +124,7 @@ def logic() -> Texts:
 
 def proofs(text: str) -> Texts:
     """Return what a program proves of worlds, and the formula that it is."""
-    from assay.logic.prolog import Worlds, formula_of, label, read_program, rule_of
+    from assay.prolog import Worlds, formula_of, label, read_program, rule_of
 
     worlds = Worlds(space(), space().all_codes()[::3])
     return {
@@ -160,14 +160,14 @@ def metrics() -> Texts:
 
 def habitat_of(task: str) -> Any:
     """Return a small habitat of the zoo."""
-    from assay.testing.zoo import habitat
+    from assay.testing import habitat
 
     return habitat(task, 0, {"train": 400, "test": 200, "ood": 100, "hard": 100})
 
 
 def specimens(home: Any, most: int | None = None) -> Iterator[tuple[str, Any, Any]]:
     """Yield what was planted in a habitat, and what is diagnosed of it."""
-    from assay.testing.zoo import known_specimens, try_specimen
+    from assay.testing import known_specimens, try_specimen
 
     for name in known_specimens()[:most]:
         tried = try_specimen(name, home)

@@ -88,7 +88,7 @@ def sha(data: str | bytes) -> str:
 
 def call(words: str) -> str:
     """Run `assay WORDS` in this process; return what it printed, and how it ended."""
-    from assay.cli.main import main
+    from assay.cli import main
 
     out, err, status = StringIO(), StringIO(), 0
     sys.argv = ["assay", *shlex.split(words)]

@@ -7,9 +7,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import NO_RULE, Knowledge
-from assay.logic.parse import parse
+from assay.logic import NO_RULE, Knowledge, evaluate, parse
 from assay.seeds import rng_for
 from benchmarks.trained.setups import Setup
 from benchmarks.trained.sources import Batch, Look, Source, restricted

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from benchmarks.trained.kept import Case
 
 Count = list[int]

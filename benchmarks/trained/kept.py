@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 
 FOLDER = Path(__file__).parent.parent / "records" / "trained"
 UNIT = 10_000

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from assay.arrays import Array, Codes
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from benchmarks.trained.networks import (
     ExactHead,
     Network,

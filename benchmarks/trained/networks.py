@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from assay.arrays import Array, Codes
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 BATCH, RATE, TINY = 64, 3e-3, 1e-6
 

@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from benchmarks.trained.sources import Batch, Look, marked
 

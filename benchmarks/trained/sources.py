@@ -15,12 +15,10 @@ from scipy.ndimage import gaussian_filter
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.data.recipe import recipe_from
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.traverse import names_in
+from assay.data import recipe_from
+from assay.logic import Constraint, Knowledge, ground_formula, names_in
 from assay.seeds import rng_for
-from assay.tasks.base import Task
+from assay.tasks import Task
 
 GLYPH, CELL, MARK, FRAME = 5, 7, 4, 5
 """Pixels: of a glyph, of a concept's patch, of a watermark, of the margin that watermarks are in."""

@@ -8,10 +8,9 @@ from PIL import Image
 
 from assay.families.chess.drawing.scene import scene_of
 from assay.families.chess.positions import codes_of
-from assay.render.engines import shoot
-from assay.tasks import TASKS
-from assay.tasks.base import Task
-from assay.worlds.world import World
+from assay.render import shoot
+from assay.tasks import TASKS, Task
+from assay.worlds import World
 
 HERE = Path(__file__).parents[1] / "images"
 HEIGHT, GAP, COLOURS = 200, 8, 56

@@ -8,7 +8,7 @@ from PIL import Image
 
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.families.clevr.task import Clevr
-from assay.worlds.world import World
+from assay.worlds import World
 
 IMAGES = Path(__file__).parents[1] / "images"
 GAP, WIDTH, HEIGHT = 4, 200, 150

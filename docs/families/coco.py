@@ -8,10 +8,10 @@ from PIL import Image, ImageDraw
 from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.drawing.scene import DRAWINGS
 from assay.families.coco.scene_templates import OBJECT_KINDS, SCENE_KINDS
-from assay.render.canvas import Canvas
+from assay.render import Canvas
 from assay.seeds import rng_for
 from assay.tasks import TASKS
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, World
 
 IMAGES = Path(__file__).parents[1] / "images"
 GAP = 6

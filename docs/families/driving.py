@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw
 from assay.families.driving.drawing.town import DAYS
 from assay.families.driving.rules import CONCEPTS
 from assay.families.driving.task import SddOia
-from assay.worlds.world import World
+from assay.worlds import World
 
 IMAGES = Path(__file__).parents[1] / "images"
 WIDTH, HEIGHT, GAP, LINE = 235, 194, 6, 14

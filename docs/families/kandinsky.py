@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.tasks import TASKS
-from assay.tasks.base import Task
+from assay.tasks import TASKS, Task
 
 IMAGES = Path(__file__).parents[1] / "images"
 GAP, SCALE = 6, 2

@@ -9,7 +9,7 @@ from PIL import Image
 
 from assay.families.robots.parts import FEET, HANDS
 from assay.families.robots.task import Robots
-from assay.worlds.world import World
+from assay.worlds import World
 
 IMAGES = Path(__file__).parents[1] / "images"
 SIDE, GAP = 96, 6

@@ -10,7 +10,7 @@ from assay.families.trains.changes import remove_roofs, swap_loads
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.scene import train_scene
 from assay.families.trains.task import MichalskiTrains
-from assay.worlds.world import World
+from assay.worlds import World
 
 HERE = Path(__file__).parents[1] / "images"
 WIDTH, GAP, QUALITY = 320, 8, 82
@@ -34,7 +34,7 @@ def shown(task: MichalskiTrains, world: World) -> Image.Image:
 
 def of_cars(cars: list[dict[str, Any]], visualization: str, angle: float = -14.0) -> Image.Image:
     """Return the picture of a train made of these cars, cut to where it stands."""
-    from assay.render.engines import shoot
+    from assay.render import shoot
 
     appearance = TrainAppearance(visualization, "base", 4, 2 * WIDTH, 2 * WIDTH * 9 // 16)  # type: ignore[arg-type]
     image = Image.fromarray(shoot(train_scene(cars, angle, appearance)).image)

@@ -10,7 +10,7 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:  # a shell may have told a command in the background to ignore Ctrl-C
         signal.signal(signal.SIGINT, _leave)
-    from assay.cli.main import main as run
+    from assay.cli import main as run
 
     signal.signal(signal.SIGINT, before)
     run()

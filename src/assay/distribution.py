@@ -10,6 +10,7 @@ from typing import Any
 from assay.errors import MissingExtra
 
 VERSION = "0.1.0"
+__version__ = VERSION
 """`pyproject.toml` reads the version from here."""
 
 EXTRAS = {

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.columns import (
+from assay.data import (
     CONCEPT,
     LABEL,
     distinct_values,
@@ -36,8 +36,7 @@ from assay.data.columns import (
 from assay.errors import DataError, RunFailed, suggestion
 from assay.files import write_atomically
 from assay.html import shorten
-from assay.logic.decode import Decoder
-from assay.logic.knowledge import Knowledge
+from assay.logic import Decoder, Knowledge
 
 PROBABILITIES = "_probabilities"
 LONGEST_TEXT = 65_536

@@ -8,12 +8,13 @@ import pyarrow as pa
 import pytest
 import torch
 
-from assay.api.answers import predictions_for, predictor_of
-from assay.api.judging import count, diagnose, predictions_of, read_answers, score
+from assay.api import count, diagnose, predictions_for, score
+from assay.api.answers import predictor_of
+from assay.api.judging import predictions_of, read_answers
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from tests.predictors import oracle
 from tests.toys import Shelf, written
 

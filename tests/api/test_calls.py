@@ -8,13 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 import assay
-from assay.api import boards, datasets, discovering, explaining, mending, running, studying
-from assay.api.running import Run
+from assay.api import Run, boards, datasets, discovering, explaining, mending, running, studying
 from assay.config import Settings
-from assay.data.recipe import Recipe, recipe_from
+from assay.data import Recipe, recipe_from
 from assay.errors import ConfigError
-from assay.runs.folder import RunFolder
-from assay.testing.sample_task import TwoSquares, small_dataset
+from assay.runs import RunFolder
+from assay.testing import TwoSquares, small_dataset
 from tests.samples import needs_task
 
 

@@ -9,7 +9,7 @@ import pytest
 from assay.api import answers, judging
 from assay.concepts import bits
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 
 def named(count):

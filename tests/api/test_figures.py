@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.api import figures
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError
 from assay.predictions import Answer, Predictions
 from tests.predictors import predictions

@@ -9,14 +9,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.api import answers, datasets, explaining, figures, judging, mending, running
-from assay.api.running import Run
+from assay.api import Run, answers, datasets, explaining, figures, judging, mending, running
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
 from assay.html import shorten
 from assay.predictions import Answer, Predictions
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from tests.predictors import oracle, predictions
 from tests.toys import Shelf, written
 
@@ -197,8 +196,8 @@ def test_what_is_explained_is_a_model_a_module_or_a_function(monkeypatch, shelf)
 
 
 def test_settings_of_saliency_are_handed_on(monkeypatch):
+    from assay.models import SaliencyPlan
     from assay.models.saliency import explaining as methods
-    from assay.models.saliency.planning import SaliencyPlan
 
     plans = []
     monkeypatch.setattr(SaliencyPlan, "of", lambda method, settings, **rest: plans.append((method, settings, rest)))

@@ -6,12 +6,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from assay.api import answers, judging
-from assay.api.running import Run
-from assay.data.dataset import Dataset
+from assay.api import Run, answers, judging
+from assay.data import Dataset
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions
-from assay.testing.sample_task import TwoSquares, small_dataset
+from assay.testing import TwoSquares, small_dataset
 
 
 @pytest.fixture(scope="module")

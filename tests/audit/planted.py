@@ -15,20 +15,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.auditing.audit import Audit, audit
-from assay.auditing.audited import AuditedDataset, audited_dataset
-from assay.auditing.imported import open_imported
+from assay.auditing import Audit, audit, audited_dataset, open_imported
+from assay.auditing.audited import AuditedDataset
 from assay.concepts import bits
-from assay.data.dataset import Dataset
-from assay.data.manifest import fingerprint, to_json
-from assay.logic.knowledge import Knowledge
+from assay.data import Dataset, to_json
+from assay.data.manifest import fingerprint
+from assay.logic import Knowledge
 from assay.registry import Entry
-from assay.render.picture import Layout, Picture
-from assay.render.png import encode_png
+from assay.render import Layout, Picture, encode_png
 from assay.seeds import rng_for
-from assay.tasks import TASKS
-from assay.tasks.base import Column, Task
-from assay.worlds.world import Style, World
+from assay.tasks import TASKS, Column, Task
+from assay.worlds import Style, World
 from tests.conftest import write
 
 SIDE = 8

@@ -7,10 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.auditing.audit import audit
+from assay.auditing import audit, open_imported
 from assay.auditing.audited import AuditedDataset
-from assay.auditing.imported import open_imported
-from assay.metrics.interval import wilson
+from assay.metrics import wilson
 from assay.seeds import rng_for
 from tests.audit.planted import Row, finding, folder_of, picture, rows
 

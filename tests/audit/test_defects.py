@@ -4,11 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.auditing.audit import audit
-from assay.auditing.audited import audited_dataset
-from assay.auditing.imported import open_imported
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
+from assay.auditing import audit, audited_dataset, open_imported
+from assay.logic import Knowledge, Odds, parse
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.audit.planted import Described, Squares, examined_task, failed, finding, folder_of, made, rewritten, rows

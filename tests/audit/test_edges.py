@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from assay.auditing import audited, colours, copies, nuisance, pictures, reading, regions
+from assay.auditing import audited, colours, copies, is_imported, nuisance, pictures, reading, regions
 from assay.auditing.audited import AuditedDataset, AuditedSplit, PixelRegion, nuisances_of
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, first_few
 from assay.auditing.copies import AS_IT_IS, PictureCopy, Window
-from assay.auditing.imported import _codes, is_imported
+from assay.auditing.imported import _codes
 from assay.auditing.noise import labels_without_rule
 from assay.auditing.nuisance import Leak, ceilings, nuisances, sampled_nuisances
 from assay.auditing.pictures import duplicates, sources
@@ -15,8 +15,7 @@ from assay.auditing.regions import LabelEffects, _as_wide, _suspects, leaking_re
 from assay.auditing.symbols import classes, disjoint, free, labels, splits
 from assay.concepts import bits, digits
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, parse
 
 RULE = Knowledge.of(bits(["a", "b"]), {"y": "a and b", "z": "a"})
 

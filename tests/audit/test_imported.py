@@ -6,13 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.auditing.audit import CHECKS, audit
-from assay.auditing.audited import as_number, audited_dataset
-from assay.auditing.imported import is_imported, open_imported
+from assay.auditing import CHECKS, audit, audited_dataset, is_imported, open_imported
+from assay.auditing.audited import as_number
 from assay.auditing.noise import denied
 from assay.errors import AssayError, DataError, UnknownName
-from assay.logic.formula import TRUE
-from assay.render.png import encode_png
+from assay.logic import TRUE
+from assay.render import encode_png
 from assay.seeds import rng_for
 from tests.audit.planted import RULE, audited, finding, folder_of, picture, rows
 from tests.conftest import write

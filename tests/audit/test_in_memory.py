@@ -11,8 +11,8 @@ from assay.auditing.check_result import NOT_CHECKED, NOTHING
 from assay.auditing.copies import PictureRow, near_copies
 from assay.auditing.reading import PixelReading
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.logic.knowledge import Knowledge
-from assay.render.png import encode_png
+from assay.logic import Knowledge
+from assay.render import encode_png
 from assay.seeds import rng_for
 
 RULE = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})

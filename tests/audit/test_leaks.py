@@ -5,12 +5,10 @@ import pytest
 from benchmarks.audit import Setting, dataset
 from PIL import Image
 
-from assay.auditing.audit import audit
-from assay.auditing.audited import audited_dataset
-from assay.auditing.imported import open_imported
+from assay.auditing import audit, audited_dataset, open_imported
 from assay.auditing.nuisance import nuisances
 from assay.auditing.regions import effects_in_equal_worlds, leaking_regions, separable_effects
-from assay.render.picture import Picture
+from assay.render import Picture
 from assay.seeds import rng_for
 from tests.audit.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.auditing.audit import audit
-from assay.auditing.imported import open_imported
-from assay.render.png import encode_png
+from assay.auditing import audit, open_imported
+from assay.render import encode_png
 from tests.own_files import call
 
 CONCEPTS, ROWS = 300, 400

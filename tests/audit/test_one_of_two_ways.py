@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from assay.auditing import audited, colours, copies, nuisance, pictures, reading, regions, symbols
-from assay.auditing.audited import AuditedDataset, AuditedSplit, PixelRegion, audited_dataset
+from assay.auditing import audited, audited_dataset, colours, copies, nuisance, pictures, reading, regions, symbols
+from assay.auditing.audited import AuditedDataset, AuditedSplit, PixelRegion
 from assay.auditing.copies import PictureCopy, PictureRow, _cropped, near_copies
 from assay.auditing.reading import PixelReading
 from assay.auditing.regions import LabelEffects, leaking_regions
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.errors import DataError, TooLarge
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
-from assay.render.png import encode_png
+from assay.logic import NO_RULE, Knowledge, Label
+from assay.render import encode_png
 from assay.seeds import rng_for
 
 SPACE = ConceptSpace(

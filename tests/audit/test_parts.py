@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from assay.auditing import colours, copies, noise, nuisance, pictures, reading, regions, symbols
-from assay.auditing.audit import Audit, card_section, write_audit
+from assay.auditing import Audit, colours, copies, noise, nuisance, pictures, reading, regions, symbols, write_audit
 from assay.auditing.audited import (
     AuditedDataset,
     AuditedSplit,
@@ -17,6 +16,7 @@ from assay.auditing.audited import (
     picture_stats,
     place_in_split,
 )
+from assay.auditing.auditor import card_section
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if
 from assay.auditing.copies import Window, _alike, _fitted, _likeness, _normal, _resized, _shifted
 from assay.auditing.noise import Doubt, _place
@@ -35,8 +35,7 @@ from assay.auditing.pictures import texts
 from assay.auditing.reading import PixelReading, _compared, _cross_read, _others, _standard
 from assay.auditing.regions import LabelEffects, Suspect, _basis, _indicators, _suspects
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.seeds import rng_for
 
 

@@ -9,8 +9,7 @@ from assay.auditing.colours import hue_shares
 from assay.auditing.noise import unequal
 from assay.auditing.symbols import classes, disjoint, free, labels, splits
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 
 SPACE = bits(["a", "b", "c"])
 RULE = Knowledge.of(SPACE, {"y": "a and b"})

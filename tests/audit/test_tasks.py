@@ -4,8 +4,7 @@ from typing import ClassVar
 
 import pytest
 
-from assay.auditing.audit import audit
-from assay.auditing.audited import audited_dataset
+from assay.auditing import audit, audited_dataset
 from assay.tasks import TASKS
 from tests.audit.planted import Squares, examined_task, finding
 from tests.conftest import write

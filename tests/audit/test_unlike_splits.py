@@ -29,9 +29,8 @@ from assay.auditing.reading import PixelReading
 from assay.auditing.regions import LabelEffects, effects_in_equal_worlds, leaking_regions, separable_effects
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import AssayError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.render.png import encode_png
+from assay.logic import Constraint, Knowledge, parse
+from assay.render import encode_png
 from assay.seeds import rng_for
 from tests.toys import Shelf, written
 

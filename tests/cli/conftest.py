@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli.main import main
+from assay.cli import main
 from tests.models.conftest import data, run
 
 __all__ = ["data", "run"]

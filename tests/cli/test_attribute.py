@@ -8,9 +8,9 @@ import numpy as np
 
 from assay.config import Settings
 from assay.diagnosis.errors import CAUSES
-from assay.models.core.runs import Order, train_run
+from assay.models import Order, train_run
 from assay.predictions import Answer
-from assay.testing.predictors import oracle
+from assay.testing import oracle
 from tests.pixels import pixels
 from tests.predictors import predictions
 

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from assay.auditing.audit import CHECKS
-from assay.data.dataset import Dataset
+from assay.auditing import CHECKS
+from assay.data import Dataset
 from tests.audit.planted import folder_of, rows
 from tests.conftest import write
 

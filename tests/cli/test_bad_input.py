@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
 from tests.cli.test_cli import PIXELS, by_hand
 from tests.samples import needs_task

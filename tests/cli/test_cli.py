@@ -12,15 +12,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.data.exports import EXPORTS
+from assay.data import EXPORTS, Dataset
 from assay.distribution import install_line
 from assay.errors import DataError
 from assay.mending import STRATEGIES
 from assay.metrics import METRICS
-from assay.models import BACKBONES, MODELS
-from assay.models.discovery import METHODS
-from assay.studies.local_workers import LocalWorkers
+from assay.models import BACKBONES, METHODS, MODELS
+from assay.studies import LocalWorkers
 from assay.studies.work import perform
 from assay.tasks import TASKS
 from tests.pixels import TASK
@@ -250,7 +248,7 @@ def test_training_without_torch_names_the_install_line(program, run, data, tmp_p
 
 ONE_AFTER_THE_OTHER = """
 import json, sys
-from assay.cli.main import main
+from assay.cli.app import main
 for words in json.loads(sys.argv[1]):
     sys.argv = ["assay", *words]
     try:

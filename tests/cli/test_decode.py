@@ -7,9 +7,7 @@ import pandas as pd
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, make
 from assay.predictions import apply_constraints, read_predictions
 from assay.seeds import rng_for
 

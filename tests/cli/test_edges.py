@@ -13,10 +13,10 @@ from PIL import Image
 
 from assay.cli import console
 from assay.concepts import Concept, ConceptSpace
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError, ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.runs.folder import RunFolder
+from assay.logic import Knowledge
+from assay.runs import RunFolder
 from assay.seeds import rng_for
 
 # `assay.cli.show` and others are modules whose function has the same name

@@ -6,14 +6,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from assay.errors import ConfigError, DataError
-from assay.models.core.runs import Order, load_model, train_run, transfer_run
-from assay.runs.evidence import evidence_of
-from assay.runs.folder import RunFolder
-from assay.runs.other_rule import read_other_rule, under_rule
+from assay.models import Order, load_model, train_run, transfer_run
+from assay.runs import RunFolder, evidence_of, read_other_rule, under_rule
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 

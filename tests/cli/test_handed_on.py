@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from tests.cli.test_edges import KNOWLEDGE, lines
 from tests.listings import list_backwards
 from tests.samples import needs_task
@@ -461,8 +461,8 @@ def test_leakage_is_measured_as_asked(asked, opened, monkeypatch, capsys):
 
 def test_scores_are_of_the_metrics_and_the_rule_asked_for(asked, monkeypatch, capsys):
     from assay.diagnosis import runs
+    from assay.metrics import Score
     from assay.metrics import score as scoring
-    from assay.metrics.score import Score
     from assay.runs import evidence, other_rule
 
     verb, data = CLI["score"], SimpleNamespace(knowledge="rule")
@@ -712,7 +712,7 @@ def test_models_are_checked_on_the_data_named_or_of_the_files_task(asked, opened
 
 
 def test_verdicts_on_a_terminal_name_each_task_once(monkeypatch, capsys):
-    from assay.studies.verdicts import VerdictLine
+    from assay.studies import VerdictLine
 
     def line(task, model):
         return VerdictLine(task, model, "sound", "good", 0.9, 0.5, 0.25, f"{model} why", Path("r"))
@@ -744,7 +744,7 @@ def test_verdicts_on_a_terminal_name_each_task_once(monkeypatch, capsys):
     ],
 )  # fmt: skip
 def test_errors_are_one_line_with_their_status(error, status, told, monkeypatch, capsys):
-    main = import_module("assay.cli.main")
+    main = import_module("assay.cli.app")
 
     def app(*given, **named):
         raise error
@@ -762,7 +762,7 @@ def test_errors_are_one_line_with_their_status(error, status, told, monkeypatch,
 
 
 def test_errors_of_ours_have_a_traceback(monkeypatch):
-    main = import_module("assay.cli.main")
+    main = import_module("assay.cli.app")
     for error in (ValueError("odd"), ModuleNotFoundError("no", name="no_such_module_of_ours")):
 
         def app(*given, error=error, **named):
@@ -774,7 +774,7 @@ def test_errors_of_ours_have_a_traceback(monkeypatch):
 
 
 def test_without_words_there_is_help(monkeypatch):
-    main, seen = import_module("assay.cli.main"), []
+    main, seen = import_module("assay.cli.app"), []
     monkeypatch.setattr(main, "app", lambda words, **named: seen.append(words) or 3)
     for words, expected in ((["assay"], ["--help"]), (["assay", "list", "x"], ["list", "x"])):
         monkeypatch.setattr(sys, "argv", words)
@@ -829,13 +829,13 @@ def test_commands_that_are_in_no_group_stand_last(monkeypatch):
 
 
 def test_the_version_is_printed_and_no_more(assay):
-    main = import_module("assay.cli.main")
+    main = import_module("assay.cli.app")
     told = assay("--version")
     assert (told.status, told.out, told.err) == (0, f"{main.VERSION}\n", "")
 
 
 def test_output_that_cannot_be_written_is_thrown_away(monkeypatch):
-    main, done = import_module("assay.cli.main"), []
+    main, done = import_module("assay.cli.app"), []
     monkeypatch.setattr(main.os, "open", lambda path, mode: done.append((path, mode)) or 77)
     monkeypatch.setattr(main.os, "dup2", lambda *given: done.append(given))
     main._close_output()
@@ -999,9 +999,8 @@ def test_maps_that_miss_nothing_are_complete(capsys):
 
 def test_files_of_metrics_are_named_with_the_scores(monkeypatch, capsys):
     from assay.diagnosis import runs
-    from assay.metrics import METRICS
+    from assay.metrics import METRICS, Score
     from assay.metrics import score as scoring
-    from assay.metrics.score import Score
     from assay.runs import evidence
 
     code = SimpleNamespace(to_dict=lambda: {"sha256": "aa"})

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from tests.predictors import predictions
 from tests.samples import needs_task
 

@@ -15,8 +15,8 @@ from assay.cli.verdicts import print_verdicts
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
-from assay.logic.knowledge import Knowledge
-from assay.studies.verdicts import VerdictLine
+from assay.logic import Knowledge
+from assay.studies import VerdictLine
 from tests.samples import needs_task
 
 KNOWLEDGE = Knowledge.of(ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1)))), {"y": "a == b"})

@@ -10,8 +10,8 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from assay.data.dataset import Dataset
-from assay.runs.folder import RunFolder
+from assay.data import Dataset
+from assay.runs import RunFolder
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from assay.api.judging import intervene
-from assay.api.running import Run
-from assay.data.dataset import Dataset
-from assay.studies.study import CopyStep
+from assay.api import Run, intervene
+from assay.data import Dataset
+from assay.studies import CopyStep
 from assay.studies.work import perform
 from tests.cli.conftest import Told
 from tests.endpoint import Endpoint, Fault, pictures

@@ -14,7 +14,7 @@ pytestmark = needs_task("mnlogic")
 
 SCRIPT = """
 import contextlib, io, json, sys
-from assay.cli.main import main
+from assay.cli.app import main
 
 loaded = []
 for words in json.loads(sys.argv[1]):

@@ -4,8 +4,7 @@ import json
 
 import yaml
 
-from assay.studies.fidelity import departures
-from assay.studies.ready import ready_studies
+from assay.studies import departures, ready_studies
 
 
 def test_ready_studies_are_listed(assay):

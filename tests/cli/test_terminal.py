@@ -10,18 +10,15 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from assay.cli.app import app
 from assay.cli.doctor import PURPOSES
 from assay.cli.groups import EXAMPLES, GROUPS
-from assay.cli.main import app
 from assay.cli.verdicts import print_verdicts
 from assay.config import Settings
-from assay.data.estimate import seconds_per_example
-from assay.data.recipe import recipe_from
+from assay.data import recipe_from, seconds_per_example
 from assay.distribution import EXTRAS
 from assay.progress import BETWEEN_LINES, FIRST_LINE, Bar, PlainLines, progress_bar
-from assay.studies.run import run_study
-from assay.studies.study import Study, study_from
-from assay.studies.verdicts import VerdictLine, verdict_lines
+from assay.studies import Study, VerdictLine, run_study, study_from, verdict_lines
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 

@@ -13,7 +13,7 @@ from PIL import Image
 from assay.cli import main, new
 from assay.cli.intervene import _cell
 from assay.errors import ConfigError
-from assay.logic.knowledge import NO_RULE
+from assay.logic import NO_RULE
 from tests.cli.test_edges import lines
 
 doctor, make, show = (import_module(f"assay.cli.{name}") for name in ("doctor", "make", "show"))

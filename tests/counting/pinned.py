@@ -9,17 +9,16 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
-from assay.counting.backends import count_with
+from assay.counting import cells, count_readings, count_with
 from assay.counting.concept_permutations import count_block, count_idle_readings, count_maps
-from assay.counting.count import count_readings
 from assay.counting.counterexample_guided import all_worlds, counterexample, prove_on_all, sample_worlds
 from assay.counting.interchangeable_values import Interchange
 from assay.counting.problem import Problem
-from assay.counting.reading_classes import READING_CLASSES, cells, entry_of, most_readings
+from assay.counting.reading_classes import READING_CLASSES, entry_of, most_readings
 from assay.counting.readings import Readings
 from assay.counting.symmetries import Symmetries, count_distinct_values, truth_table
 from assay.errors import AssayError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.counting.random_tasks import flat_space, random_task, slot_space
 from tests.counting.rules import EVENODD, addition, both_ways, cle4evr, conjunction, kandinsky, xor

@@ -9,9 +9,8 @@ import numpy as np
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot
 from assay.errors import KnowledgeError
+from assay.logic import Formula, Knowledge
 from assay.logic import formula as f
-from assay.logic.formula import Formula
-from assay.logic.knowledge import Knowledge
 from assay.seeds import rng_for
 from tests.counting.brute import World, deciding, every_world
 from tests.logic.formulas import Rng, Scope, meaning, number, pick, symbol, truth

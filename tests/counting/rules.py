@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 EVENODD = [(0, 6), (2, 8), (4, 6), (4, 8), (1, 5), (3, 7), (1, 9), (3, 9)]
 HALF = [(0, 0), (0, 1), (2, 3), (2, 4)]

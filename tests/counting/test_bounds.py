@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
-from assay.counting import counterexample_guided
-from assay.counting.count import count_readings
+from assay.counting import count_readings, counterexample_guided
 from assay.counting.reading_classes import most_readings
 from assay.counting.solver import OutOfTime, Solver
 from assay.errors import ConfigError, KnowledgeError, TooLarge
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from tests.counting import brute
 from tests.counting.random_tasks import flat_space, random_task, slot_space
 from tests.counting.rules import addition, cle4evr, conjunction, driving, names, xor

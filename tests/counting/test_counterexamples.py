@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
+from assay.counting import cells
 from assay.counting.counterexample_guided import _unmet, counterexample, sample_worlds
 from assay.counting.problem import Problem
-from assay.counting.reading_classes import Cell, cells, entry_of
+from assay.counting.reading_classes import Cell, entry_of
 from assay.counting.solver import OutOfTime
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import TRUE, Constraint, Knowledge, parse
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})
 LESS = Knowledge.of(digits(["a", "b"], range(3)), {"y": "a + b == 2"}, [Constraint("less", parse("a < b"))])

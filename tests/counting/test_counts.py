@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits, digits
-from assay.counting.count import count_readings
-from assay.logic.knowledge import Knowledge
+from assay.counting import count_readings
+from assay.logic import Knowledge
 from tests.counting import brute
 from tests.counting.rules import (
     AHEAD,

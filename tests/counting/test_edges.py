@@ -8,17 +8,15 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.counting import counterexample_guided
+from assay.counting import cells, count_readings, counterexample_guided
 from assay.counting import readings as readings_module
-from assay.counting.count import _bounded, count_readings
+from assay.counting.count import _bounded
 from assay.counting.problem import Problem, equals
-from assay.counting.reading_classes import cells, entry_of, most_readings
+from assay.counting.reading_classes import entry_of, most_readings
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime, Solver, check_time
 from assay.errors import TooLarge
-from assay.logic.formula import Compare, Const, Not, Var
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Compare, Const, Knowledge, Not, Var, parse
 from assay.seeds import rng_for
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from assay.cli.main import app
+from assay.cli.app import app
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
 from assay.config import Settings
-from assay.counting.backends import count_with
-from assay.counting.count import count_readings
+from assay.counting import count_readings, count_with
 from assay.counting.problem import Problem
-from assay.data.support import training_support
+from assay.data import training_support
 from assay.errors import AssayError
-from assay.logic.cnf import clauses_formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.random_cnf import random_cnf
+from assay.logic import Knowledge, clauses_formula, random_cnf
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 

@@ -11,10 +11,7 @@ from assay.counting.interchangeable_values import Interchange
 from assay.counting.problem import Problem
 from assay.counting.readings import Readings
 from assay.counting.solver import Solver
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import conjunction
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, conjunction, evaluate, parse
 
 VALUES = (2, 5, 7, 9)
 SPACE = ConceptSpace(tuple(Concept(name, VALUES) for name in "abcd"))

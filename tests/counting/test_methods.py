@@ -3,11 +3,12 @@
 import pytest
 from pysat.solvers import Cadical153
 
-from assay.counting.backends import Estimate, count_with
+from assay.counting import count_with
+from assay.counting.backends import Estimate
 from assay.counting.problem import Problem
 from assay.counting.readings import Readings
 from assay.errors import ConfigError
-from assay.logic.cnf import to_cnf
+from assay.logic import to_cnf
 from tests.counting import brute
 from tests.counting.random_tasks import flat_space, random_task, slot_space
 

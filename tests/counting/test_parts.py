@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits, digits
-from assay.counting.backends import Estimate, count_with, encode_problem
+from assay.counting import check_reading_class, count_readings, count_with, encode_problem
+from assay.counting.backends import Estimate
 from assay.counting.concept_permutations import MergedReadings, count_block, count_idle_readings, count_maps
-from assay.counting.count import _free, _used, count_readings
+from assay.counting.count import _free, _used
 from assay.counting.counterexample_guided import FEW, all_worlds, sample_worlds
 from assay.counting.problem import Problem
-from assay.counting.reading_classes import check_reading_class
 from assay.counting.readings import Readings, _below
 from assay.counting.solver import LONG, Solver
 from assay.counting.symmetries import Symmetries, count_distinct_values, truth_table
 from assay.errors import ConfigError, MissingExtra, RunFailed, TooLarge, UnknownName
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.seeds import rng_for
 
 SUM = Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"})

@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
+from assay.counting import count_readings
 from assay.counting.concept_permutations import MergedReadings
-from assay.counting.count import count_readings
 from assay.errors import ConfigError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from tests.counting import brute
 from tests.counting.random_tasks import flat_space, random_task, said, shuffled_rows, slot_space
 

@@ -8,12 +8,12 @@ import pytest
 
 import assay
 from assay.concepts import ConceptSpace, EncoderGroup, bits
-from assay.counting.count import count_readings
+from assay.counting import count_readings
 from assay.counting.problem import Problem
 from assay.counting.reading_classes import entry_of
 from assay.counting.readings import Readings
 from assay.errors import ConfigError, UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.counting import brute
 from tests.counting.random_tasks import flat_space, random_task, slot_space

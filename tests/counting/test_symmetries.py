@@ -10,7 +10,7 @@ from assay.concepts import Concept, ConceptSpace, bits
 from assay.counting.concept_permutations import count_idle_readings, count_maps
 from assay.counting.solver import OutOfTime
 from assay.counting.symmetries import Symmetries, count_distinct_values, truth_table
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 MIXED = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("c", (False, True))))
 RULES = {

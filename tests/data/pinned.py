@@ -11,30 +11,39 @@ import numpy as np
 
 from assay.concepts import digits
 from assay.config import Settings, validate
-from assay.data.additions import add_examples
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
+from assay.data import (
+    Annotation,
+    ConceptMasks,
+    Confounder,
+    Dataset,
+    Fold,
+    SplitData,
+    add_examples,
+    annotate,
+    cells,
+    confound_dataset,
+    export,
+    from_table,
+    intervened,
+    pairs_of,
+    parse_worlds,
+    random_worlds,
+    read_scores,
+    refresh_pairs,
+    region_rows,
+    training_support,
+)
 from assay.data.annotator import apply_flips, sample_codes, symmetric
-from assay.data.card import card
-from assay.data.concept_masks import ConceptMasks
-from assay.data.confounding.confounder import Confounder
-from assay.data.confounding.stored import confound_dataset
 from assay.data.content import content_of
 from assay.data.croissant import croissant
-from assay.data.dataset import Dataset, SplitData
-from assay.data.exports import export
-from assay.data.folds import Fold, folds_of
-from assay.data.imports.importing import from_table
-from assay.data.machine_scores import read_scores, threshold_scores
-from assay.data.make import refresh_pairs
-from assay.data.pairs import intervened, pairs_of
-from assay.data.regions import cells, region_rows
+from assay.data.dataset_card import card
+from assay.data.folds import folds_of
+from assay.data.machine_scores import threshold_scores
 from assay.data.row_choice import quotas
 from assay.data.split_data import example_table
-from assay.data.support import parse_worlds, random_worlds, training_support
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.markdown import code_text
-from assay.testing.sample_task import TwoSquares
+from assay.testing import TwoSquares
 from tests.conftest import write
 from tests.data.imports.drawn import LAYOUTS, RULE, draw
 from tests.data.imports.verbs import import_layout

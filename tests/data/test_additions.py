@@ -5,11 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data.additions import add_examples
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.columns import BOUNDARY
-from assay.data.dataset import Dataset
+from assay.data import BOUNDARY, Annotation, Dataset, add_examples, annotate
 from assay.errors import DataError
 
 

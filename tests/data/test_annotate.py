@@ -9,22 +9,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from assay.auditing.audited import audited_dataset
+from assay.auditing import audited_dataset
 from assay.auditing.symbols import labels as labels_check
 from assay.concepts import bits
 from assay.config import Settings, validate
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
+from assay.data import Annotation, Dataset, SplitData, annotate, make, pairs_of, read_scores, recipe_from, task_of
 from assay.data.concept_sets import machine_knowledge
-from assay.data.dataset import Dataset
-from assay.data.machine_scores import read_scores
-from assay.data.make import make
-from assay.data.pairs import pairs_of
-from assay.data.rebuild import task_of
-from assay.data.recipe import recipe_from
-from assay.data.split_data import SplitData
 from assay.errors import AssayError, ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 SIZES = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
 

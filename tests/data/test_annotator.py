@@ -8,12 +8,11 @@ import pytest
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.config import Settings, validate
-from assay.data.annotation import Annotation
+from assay.data import Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
 from assay.data.row_choice import choose_rows
 from assay.errors import AssayError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 
 ROWS = 20_000
 SPACE = ConceptSpace(

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.archive import FORMATS, OTHER_NAMES, archive
-from assay.data.dataset import Dataset
+from assay.data import Dataset, archive
+from assay.data.archive_file import FORMATS, OTHER_NAMES
 from assay.errors import ConfigError, DataError
 from tests.listings import list_backwards
 

@@ -4,12 +4,11 @@ import pytest
 import yaml
 
 from assay.concepts import Concept, ConceptSpace
+from assay.data import MOST_PAIRS
 from assay.data import card as cards
-from assay.data.card import card
 from assay.data.croissant import CONTEXT, croissant
-from assay.data.recipe import MOST_PAIRS
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.data.dataset_card import card
+from assay.logic import Constraint, Knowledge, parse
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2)), Concept("s", ("x", "y"))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "a and n > 1"}, (Constraint("few", parse("n < 2"), ("hard", "one")),)).to_dict()

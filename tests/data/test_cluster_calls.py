@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from assay.data import cluster
-from assay.data.cluster import TRIES, Call, Cluster, Died
+from assay.data import Call, Cluster, Died, cluster
+from assay.data.cluster import TRIES
 from assay.errors import ConfigError, RunFailed
 
 

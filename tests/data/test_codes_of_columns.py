@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.data import columns
-from assay.data.columns import from_column, open_parquet, parquet_bytes, plain_numbers, read_parquet, to_column
+from assay.data import columns, from_column, open_parquet, parquet_bytes, plain_numbers, read_parquet, to_column
 from assay.errors import DataError
 
 CASES = {

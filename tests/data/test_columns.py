@@ -12,13 +12,12 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
-from assay.data.columns import from_column, numbers, to_column
-from assay.data.dataset import Dataset, decode
+from assay.data import Dataset, decode, from_column, numbers, to_column
 from assay.errors import DataError
-from assay.render.png import encode_png
-from assay.tasks.base import Column
+from assay.render import encode_png
+from assay.tasks import Column
 from assay.testing import check_task, require
-from assay.worlds.world import LUCK
+from assay.worlds import LUCK
 from tests.toys import EMPTY, FAR, Coin, Shelf, written
 
 

@@ -6,12 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from assay.concepts import Concept, ConceptSpace, Slot
-from assay.data.concept_masks import ConceptMasks
+from assay.data import ConceptMasks, SplitData
 from assay.data.shard import picture_columns
-from assay.data.split_data import SplitData
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, Layout, ObjectBox, Picture, boxes_of
+from assay.logic import TRUE, Knowledge
+from assay.render import Box, Layout, ObjectBox, Picture
+from assay.render.picture import boxes_of
 
 INSTANCES = np.array([[1, 1, 0, 2], [1, 1, 0, 2], [0, 0, 0, 0]], dtype=np.uint8)
 PARTS = np.array([[3, 3, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], dtype=np.uint8)

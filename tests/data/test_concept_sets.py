@@ -4,15 +4,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
-from assay.data import concept_sets
-from assay.data.annotation import Annotation
+from assay.data import Annotation, concept_sets
 from assay.data.annotator import ONE_HOT
 from assay.data.concept_sets import ConceptSet, draw_luck, label_from, machine_knowledge
 from assay.errors import AssayError, ConfigError
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.parse import parse
-from assay.render.picture import Box, Layout
+from assay.logic import Constraint, Knowledge, Odds, evaluate, parse
+from assay.render import Box, Layout
 
 SPACE = ConceptSpace(
     (Concept("a", (False, True)), Concept("n", ("x", "y", "z")), Concept("m", ("x", "y", "z")), Concept("k", (0, 1))),

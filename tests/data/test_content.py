@@ -10,13 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.config import Settings
-from assay.data import content, shard
+from assay.data import content, make, recipe_from, shard
 from assay.data.content import content_of
-from assay.data.make import make
 from assay.data.manifest import fingerprint
-from assay.data.recipe import recipe_from
-from assay.render import png
-from assay.render.png import decode_png, encode_png
+from assay.render import decode_png, encode_png, png
 
 
 def made(folder: Path) -> dict:

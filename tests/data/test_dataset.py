@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset, decode
+from assay.data import Dataset, decode
 from assay.data.recipe import find_task
 from assay.errors import DataError, UnknownName
-from assay.logic.formula import parity
+from assay.logic import parity
 from tests.conftest import Made
 
 SHARD = "test/part-00000.parquet"

@@ -5,8 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data import decoded_file
-from assay.data.decoded_file import DecodedFile
+from assay.data import DecodedFile, decoded_file
 
 SHAPE = (3, 4, 2)
 PICTURES = np.random.default_rng(0).integers(0, 256, (10, *SHAPE), dtype=np.uint8)

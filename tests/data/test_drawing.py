@@ -11,24 +11,34 @@ import pytest
 
 from assay.concepts import bits
 from assay.config import Settings
+from assay.data import (
+    MOST_PAIRS,
+    PAIRS,
+    Dataset,
+    Recipe,
+    all_shards,
+    default_workers,
+    file_names,
+    make,
+    pairs_split,
+    read_manifest,
+    refresh_pairs,
+    shard,
+)
 from assay.data import make as making
 from assay.data import manifest as manifests
 from assay.data import pairs as pairing
-from assay.data import shard
-from assay.data.dataset import Dataset
-from assay.data.make import Drawing, default_workers, ensure_shard, make, refresh_pairs
-from assay.data.manifest import PAIRS, PLAN, all_shards, fingerprint, pairs_split, read_manifest, with_fingerprint
+from assay.data.making import Drawing, ensure_shard
+from assay.data.manifest import PLAN, fingerprint, with_fingerprint
 from assay.data.pairs import Change, PairsJob, choose_changes, pairs_jobs
-from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import RemotePath
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter, _draw, columns_of, file_names, jobs, picture_columns
+from assay.data.shard import ShardJob, ShardRecord, ShardWriter, _draw, columns_of, jobs, picture_columns
 from assay.errors import ConfigError, DataError, KnowledgeError, RunFailed
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, ObjectBox, Picture
-from assay.render.png import encode_png
+from assay.logic import Knowledge
+from assay.render import Box, ObjectBox, Picture, encode_png
 from assay.seeds import Deck
-from assay.testing.sample_task import TwoSquares
-from assay.worlds.world import World
+from assay.testing import TwoSquares
+from assay.worlds import World
 from tests.leftovers import hidden, leave_file
 
 SIZES = (("train", 10), ("valid", 3), ("test", 6), ("hard", 0))

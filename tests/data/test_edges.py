@@ -16,40 +16,59 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.config import Settings, validate
-from assay.data import estimate, picture_store, push, shard, shard_files
+from assay.data import (
+    IMAGE,
+    Annotation,
+    ConceptMasks,
+    Dataset,
+    Fold,
+    Recipe,
+    cells,
+    estimate,
+    folder_at,
+    is_remote,
+    likeliest_codes,
+    numbers,
+    open_parquet,
+    parquet_bytes,
+    picture_store,
+    push,
+    read_parquet,
+    read_scores,
+    recipe_from,
+    redrawing_for,
+    refuse_remote,
+    seconds_per_example,
+    shard,
+    shard_files,
+    split_to_dict,
+    to_column,
+)
 from assay.data import make as making
 from assay.data import manifest as manifests
 from assay.data import pairs as pairing
-from assay.data.annotate import _changes, count_labels, count_tags, likeliest_codes
-from assay.data.annotation import Annotation, rate_of
+from assay.data.annotated_copy import _changes, count_labels, count_tags
+from assay.data.annotation import rate_of
 from assay.data.annotator import Annotator, apply_flips, refuse_unknown, sample_codes, symmetric
-from assay.data.columns import kind_of_values, numbers, open_parquet, parquet_bytes, read_parquet, strings, to_column
-from assay.data.concept_masks import ConceptMasks
+from assay.data.columns import kind_of_values, strings
 from assay.data.concept_sets import ConceptSet, label_from
 from assay.data.content import content_of
 from assay.data.croissant import croissant
-from assay.data.dataset import Dataset
-from assay.data.estimate import seconds_per_example
-from assay.data.folds import Fold, folds_of
-from assay.data.machine_scores import read_scores, refuse_constant, threshold_scores
+from assay.data.folds import folds_of
+from assay.data.machine_scores import refuse_constant, threshold_scores
 from assay.data.picture_store import HeldPictures, PictureFile, PictureStore, SplitShards, StoredRows, starts_of
-from assay.data.rebuild import Redrawing, redrawing_for
-from assay.data.recipe import Recipe, recipe_from, split_to_dict, usual_size
-from assay.data.regions import RegionRow, cells
-from assay.data.remote import RemotePath, folder_at, is_remote, refuse_remote
+from assay.data.rebuild import Redrawing
+from assay.data.recipe import usual_size
+from assay.data.regions import RegionRow
+from assay.data.remote import RemotePath
 from assay.data.row_choice import choose_rows, quotas
-from assay.data.shard import IMAGE, ShardJob, ShardRecord
+from assay.data.shard import ShardJob, ShardRecord
 from assay.data.shard_files import ShardFile, ShardTable
 from assay.errors import ConfigError, DataError, MissingExtra, RunFailed, UnknownName
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import TRUE, Constraint, Knowledge, evaluate, parse
 from assay.markdown import code_text
-from assay.render.picture import Box, Layout, ObjectBox
-from assay.render.png import encode_png
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.render import Box, Layout, ObjectBox, encode_png
+from assay.worlds import Split, World
 from tests.samples import needs_task
 
 SPACE = ConceptSpace(

@@ -3,8 +3,7 @@
 import pytest
 
 from assay.config import Settings
-from assay.data import estimate
-from assay.data.recipe import recipe_from
+from assay.data import estimate, recipe_from
 
 
 class Clock:

@@ -5,10 +5,7 @@ import json
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.exports import EXPORTS, export
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import EXPORTS, Dataset, Recipe, export, make
 from assay.errors import DataError, UnknownName
 from assay.registry import Entry
 from tests.cli.conftest import assay

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.data.folds import Fold, folds_of
+from assay.data import Dataset, Fold
+from assay.data.folds import folds_of
 from assay.errors import ConfigError
 from assay.seeds import Deck
 from tests.pixels import pixels

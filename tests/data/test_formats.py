@@ -11,8 +11,7 @@ import pytest
 import yaml
 
 from assay.config import Settings, from_pairs
-from assay.data.dataset import Dataset
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, recipe_from
 from tests.conftest import Made
 
 

@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.pairs import intervened
-from assay.data.rebuild import task_of
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, intervened, make, task_of
 from assay.errors import DataError, UnknownName
 
 

@@ -9,28 +9,35 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
 from assay.config import Settings, validate
+from assay.data import (
+    Annotation,
+    ConceptMasks,
+    Dataset,
+    add_examples,
+    annotate,
+    cache,
+    check_code,
+    concept_sets,
+    parse_worlds,
+    random_worlds,
+    rebuild,
+    support,
+    training_support,
+)
 from assay.data import annotate as annotating
-from assay.data import cache, concept_sets, rebuild, support
 from assay.data import pairs as pairing
-from assay.data.additions import add_examples
-from assay.data.annotate import Annotated, Copy, annotate
-from assay.data.annotation import Annotation
+from assay.data.annotated_copy import Annotated, Copy
 from assay.data.annotator import Annotator, Given
-from assay.data.concept_masks import ConceptMasks
 from assay.data.concept_sets import ConceptSet, label_from
-from assay.data.dataset import Dataset
 from assay.data.machine_scores import Scores
 from assay.data.prolog import _write_split, rules_of
-from assay.data.rebuild import Redrawing, check_code
+from assay.data.rebuild import Redrawing
 from assay.data.row_choice import choose_rows
-from assay.data.support import parse_worlds, random_worlds, training_support
 from assay.errors import ConfigError
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.parse import parse
-from assay.logic.prolog import oracle
-from assay.render.picture import Box, Layout, ObjectBox
-from assay.worlds.world import World
+from assay.logic import Constraint, Knowledge, Odds, evaluate, parse
+from assay.prolog import oracle
+from assay.render import Box, Layout, ObjectBox
+from assay.worlds import World
 from tests.data.test_split_rows import split as split_of
 from tests.toys import Coin, Shelf, written
 

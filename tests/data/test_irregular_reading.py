@@ -23,41 +23,47 @@ from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
 from assay.data import (
+    EXPORTS,
+    Confounder,
+    Dataset,
+    Lookahead,
+    Recipe,
+    SplitData,
     cluster,
     content,
     dataset,
+    decode_ahead,
     decoded_file,
     decoding,
     description,
+    export,
+    from_column,
     manifest,
+    numbers,
     picture_store,
+    recipe_from,
     shard,
     shard_files,
     split_data,
     split_pictures,
+    split_to_dict,
 )
 from assay.data import make as making
 from assay.data import recipe as recipes
-from assay.data.columns import from_column, numbers, strings
-from assay.data.confounding.confounder import Confounder
+from assay.data.columns import strings
 from assay.data.content import content_of
-from assay.data.dataset import Dataset
-from assay.data.decoding import Lookahead, count_workers, decode, decode_ahead
-from assay.data.exports import EXPORTS, export
+from assay.data.decoding import count_workers, decode
 from assay.data.picture_store import PictureStore
-from assay.data.recipe import Recipe, confounders_from, recipe_from, split_to_dict, usual_size
+from assay.data.recipe import confounders_from, usual_size
 from assay.data.remote import RemotePath
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter
 from assay.data.shard_files import ShardFile, ShardTable
-from assay.data.split_data import SplitData, example_table
+from assay.data.split_data import example_table
 from assay.errors import ConfigError, DataError, KnowledgeError, MissingExtra
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import TRUE, Knowledge, parse
 from assay.registry import Entry
-from assay.render.picture import Box, Layout, ObjectBox
-from assay.render.png import encode_png
-from assay.worlds.split import Split
+from assay.render import Box, Layout, ObjectBox, encode_png
+from assay.worlds import Split
 from tests.data.test_cluster_calls import Ray, double
 from tests.data.test_edges import shards_in
 from tests.samples import needs_task

@@ -14,10 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import default_workers, make
-from assay.data.recipe import Recipe, recipe_from
-from assay.data.shard import ShardWriter, file_names
+from assay.data import Dataset, Recipe, default_workers, file_names, make, recipe_from
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 from tests.leftovers import leave_file
@@ -27,7 +25,7 @@ SCRIPT = f"""
 import sys, time
 from pathlib import Path
 from assay.config import Settings
-from assay.data.make import make
+from assay.data.making import make
 from assay.data.recipe import recipe_from
 
 if __name__ == "__main__":
@@ -280,7 +278,7 @@ def test_labels_are_counted_over_all_shards(tmp_path: Path, monkeypatch: pytest.
 def test_workers_pay_where_there_is_much_to_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = recipe_from("mnlogic", Settings({"k": 3}))
     rows = sum(split.size for split in wanted.splits) + wanted.pairs
-    monkeypatch.setattr("assay.data.make.os.cpu_count", lambda: 4)
+    monkeypatch.setattr("assay.data.making.os.cpu_count", lambda: 4)
     for seconds, workers in ((0.0, 1), (2 / rows, 1), (6.5 / rows, 3), (100 / rows, 4)):
         monkeypatch.setattr(type(wanted.task), "seconds", seconds)
         assert default_workers(wanted) == workers

@@ -10,21 +10,25 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import refresh_pairs
-from assay.data.pairs import Pairs, choose_changes, pairs_of, shown_in
-from assay.data.rebuild import task_of
-from assay.data.recipe import MOST_PAIRS, Recipe
-from assay.data.shard import ShardWriter, file_names, table_of
-from assay.data.split_data import SplitData
+from assay.data import (
+    MOST_PAIRS,
+    Dataset,
+    Pairs,
+    Recipe,
+    SplitData,
+    file_names,
+    pairs_of,
+    refresh_pairs,
+    table_of,
+    task_of,
+)
+from assay.data.pairs import choose_changes, shown_in
+from assay.data.shard import ShardWriter
 from assay.errors import AssayError, DataError
 from assay.families.handwriting.digits import digit_source
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import TRUE, Constraint, Knowledge, evaluate, parse
 from assay.registry import Entry
-from assay.render.png import encode_png
+from assay.render import encode_png
 from assay.tasks import TASKS
 from tests.audit.planted import Described, Squares
 from tests.audit.planted import made as registered

@@ -19,28 +19,23 @@ import pytest
 from PIL import Image
 
 from assay.api.answers import predictor_of
-from assay.auditing.audit import audit
-from assay.auditing.audited import SplitTexts, audited_dataset
-from assay.data import picture_store, split_pictures
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset, SplitData
-from assay.data.decoding import PART, Lookahead, decode
-from assay.data.exports import export
+from assay.auditing import audit, audited_dataset
+from assay.auditing.audited import SplitTexts
+from assay.data import Annotation, Dataset, Lookahead, SplitData, annotate, export, picture_store, split_pictures
+from assay.data.decoding import PART, decode
 from assay.data.recipe import find_task
 from assay.data.shard_files import ShardFile
 from assay.data.split_pictures import SplitPictures
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis import diagnose_run
 from assay.errors import ConfigError, DataError
-from assay.metrics.evidence import gather_from
-from assay.metrics.score import score
+from assay.metrics import gather_from, score
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Picture
+from assay.render import Picture
 from assay.reporting.case import case_of
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.seeds import rng_for
-from assay.tasks.base import Task
-from assay.worlds.world import World
+from assay.tasks import Task
+from assay.worlds import World
 from tests.conftest import Made, write
 
 
@@ -346,7 +341,7 @@ def test_nothing_holds_a_whole_split(
 
     monkeypatch.setattr(SplitPictures, "_files", read)
     monkeypatch.setattr(SplitPictures, "decode_into", fill)
-    monkeypatch.setattr("assay.data.annotate.SHARD_ROWS", 40)
+    monkeypatch.setattr("assay.data.annotated_copy.SHARD_ROWS", 40)
     READERS[reader](evenodd, tmp_path)
 
 

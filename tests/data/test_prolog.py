@@ -10,16 +10,11 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, digits
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.exports import export
-from assay.data.make import make
+from assay.data import Dataset, Recipe, export, make
 from assay.data.prolog import rules_of, write_prolog
-from assay.data.recipe import Recipe
-from assay.logic.knowledge import Knowledge
-from assay.logic.prolog import formula_of, oracle
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.ilp_files import definitions_text
-from assay.logic.prolog.vocabulary import Vocabulary
+from assay.logic import Knowledge
+from assay.prolog import Bias, Vocabulary, formula_of, oracle
+from assay.prolog.ilp_files import definitions_text
 
 
 @pytest.fixture(scope="module")

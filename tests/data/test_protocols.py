@@ -2,8 +2,7 @@
 
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.data.remote import folder_at
+from assay.data import Dataset, folder_at
 from assay.errors import ConfigError
 
 pytest.importorskip("fsspec")

@@ -8,8 +8,7 @@ import huggingface_hub
 import pytest
 from fsspec.implementations.local import LocalFileSystem
 
-from assay.data.dataset import Dataset
-from assay.data.push import push
+from assay.data import Dataset, push
 from assay.errors import ConfigError, DataError
 
 
@@ -113,7 +112,7 @@ def test_one_commit_has_the_files_of_the_dataset_and_no_others(private, mnlogic,
 
     monkeypatch.setattr(huggingface_hub, "HfApi", Api)
     data = Dataset.open(tmp_path / "data")
-    monkeypatch.setattr("assay.data.push._refuse_another", lambda dataset, target: asked.append(str(target)))
+    monkeypatch.setattr("assay.data.pushing._refuse_another", lambda dataset, target: asked.append(str(target)))
     push(data, "hf://lab/x", private)
     where, made, sent = asked
     assert where == "hf://datasets/lab/x"

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.data.rebuild import Redrawing, redrawing_for, task_of
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.data import Dataset, redrawing_for, task_of
+from assay.data.rebuild import Redrawing
+from assay.logic import Constraint, Knowledge, parse
 
 
 def test_worlds_that_are_not_changed_are_drawn_as_they_were(mnlogic: Dataset) -> None:

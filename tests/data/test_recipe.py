@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from assay.config import Settings, load_yaml
-from assay.data.recipe import SHARD_ROWS, SHARD_SECONDS, Recipe, find_task, recipe_from
+from assay.data import Recipe, recipe_from
+from assay.data.recipe import SHARD_ROWS, SHARD_SECONDS, find_task
 from assay.errors import AssayError, ConfigError, UnknownName
 from tests.samples import needs_task
 

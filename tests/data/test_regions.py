@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from assay.data.dataset import Dataset
-from assay.data.regions import MOST, RegionRow, cells, region_rows
+from assay.data import Dataset, cells, region_rows
+from assay.data.regions import MOST, RegionRow
 from tests.boundaries import counts
 from tests.cli.conftest import Told, assay
 from tests.conftest import Made

@@ -10,12 +10,9 @@ import fsspec
 import pytest
 
 from assay.config import Settings
-from assay.data.cluster import Cluster
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.manifest import NAME, PLAN
-from assay.data.recipe import recipe_from
-from assay.data.remote import RemotePath, folder_at, refuse_remote
+from assay.data import NAME, Cluster, Dataset, folder_at, make, recipe_from, refuse_remote
+from assay.data.manifest import PLAN
+from assay.data.remote import RemotePath
 from assay.data.shard import ShardWriter
 from assay.errors import ConfigError, DataError, MissingExtra
 from tests.pixels import TASK
@@ -132,9 +129,9 @@ def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):
 
 
 def test_a_run_remembers_the_address(recipe, tmp_path, cache):
-    from assay.data.remote import permit_remote
-    from assay.models.core.runs import Order, train_run
-    from assay.runs.folder import RunFolder
+    from assay.data import permit_remote
+    from assay.models import Order, train_run
+    from assay.runs import RunFolder
 
     address = f"file://{tmp_path}/x"
     make(recipe, address)

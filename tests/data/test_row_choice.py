@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.data.annotation import Annotation
+from assay.data import Annotation
 from assay.data.row_choice import choose_rows, quotas
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 
 KNOWLEDGE = Knowledge.of(bits(["a", "b"]), {"y": "a"})

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import shard_files
-from assay.data.dataset import Dataset
+from assay.data import Dataset, shard_files
 from assay.data.shard_files import ROWS_AT_ONCE, ShardFile, ShardTable
 from assay.errors import DataError
 

@@ -7,12 +7,11 @@ import pyarrow as pa
 import pytest
 
 from assay.concepts import bits
-from assay.data.dataset import Dataset
-from assay.data.split_data import SplitData, example_table
+from assay.data import Dataset, SplitData
+from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, Layout, ObjectBox
+from assay.logic import TRUE, Knowledge
+from assay.render import Box, Layout, ObjectBox
 from tests.toys import Coin, Shelf, written
 
 

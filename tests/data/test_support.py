@@ -7,11 +7,9 @@ import pytest
 
 from assay.concepts import bits, digits
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.support import parse_worlds, random_worlds, training_support
+from assay.data import Dataset, parse_worlds, random_worlds, training_support
 from assay.errors import AssayError, ConfigError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 
 LESS = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}, [Constraint("less", parse("a < b"))])
 

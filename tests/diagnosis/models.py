@@ -10,13 +10,11 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, bits
+from assay.diagnosis import Diagnosis, diagnose, read_thresholds
 from assay.diagnosis.counterfactual import Counterfactuals, Effects
 from assay.diagnosis.reliance import Reliance, Rights
-from assay.diagnosis.thresholds import read_thresholds
-from assay.diagnosis.verdict import Diagnosis, diagnose
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import mean_score
+from assay.logic import NO_RULE, Knowledge, Label
+from assay.metrics import Evidence, mean_score
 from assay.seeds import rng_for
 
 Random = np.random.Generator

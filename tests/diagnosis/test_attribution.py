@@ -7,13 +7,11 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.attribution import HEAD, attribute, evidence_of
+from assay.diagnosis import BottleneckModel, attribute, diagnose, evidence_of, one_hot, rule_head
+from assay.diagnosis.attribution import HEAD
 from assay.diagnosis.errors import CAUSES
-from assay.diagnosis.interventions.intervenable import BottleneckModel, one_hot
-from assay.diagnosis.interventions.label_heads import rule_head
-from assay.diagnosis.verdict import diagnose
 from assay.errors import ConfigError, RuleUnknown
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label
 from assay.seeds import rng_for
 
 SUM = Knowledge.of(bits(["a", "b"]), {"y": "a + b"})

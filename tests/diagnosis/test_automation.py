@@ -7,17 +7,14 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis.automation import coverage_curve, fit_abstention, fit_threshold, net_work_automated
+from assay.diagnosis import EVERY, BottleneckModel, Budget, LinearHead, Trial, Truth, Units, coverage_curve, policy_of
+from assay.diagnosis.automation import fit_abstention, fit_threshold, net_work_automated
 from assay.diagnosis.calibration import Scaling, fit_scaling
-from assay.diagnosis.interventions.curve import Trial, Truth
-from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
-from assay.diagnosis.interventions.label_heads import LinearHead, logistic_head
-from assay.diagnosis.interventions.policies import policy_of
+from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.sources import certain_answers
-from assay.diagnosis.interventions.units import Budget, Units
 from assay.diagnosis.propagation import chebyshev_points, through_and, through_any, through_linear, through_rule
 from assay.errors import ConfigError, TooLarge
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 
 

@@ -5,12 +5,10 @@ import pytest
 
 from assay.arrays import Array
 from assay.concepts import bits, digits
-from assay.diagnosis.check import Finding
+from assay.diagnosis import Finding, diagnose
 from assay.diagnosis.regions import region_scores
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence
 
 LAMPS = Knowledge.of(bits(["lamp", "bus", "tram", "rain"]), {"y": "lamp and (bus or tram)"})
 """True: lamp and bus, lamp and tram. Just misses: without the lamp, or without both. Far: neither lamp nor either."""

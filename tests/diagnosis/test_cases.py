@@ -5,11 +5,12 @@ import pytest
 
 from assay.arrays import Array, Codes
 from assay.concepts import bits
-from assay.diagnosis.verdict import Diagnosis, diagnose
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import Diagnosis, diagnose
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.seeds import rng_for
-from assay.testing.zoo import Habitat, answers, draw_shortcut, everywhere, exchange, habitat
+from assay.testing import Habitat, habitat
+from assay.testing.zoo import answers, draw_shortcut, everywhere, exchange
 
 
 def judged(home: Habitat, said: Codes, labels: Codes | None = None, split: str = "test") -> Diagnosis:
@@ -155,7 +156,7 @@ def test_silence_about_half_of_the_concepts_is_opaque(driving: Habitat) -> None:
 
 def test_labels_are_judged_against_the_likelier_value_where_they_are_drawn() -> None:
     from assay.config import Settings
-    from assay.data.recipe import recipe_from
+    from assay.data import recipe_from
 
     task = recipe_from("robots", Settings({"stochastic": True, "scale": 0.2})).task
     assert task.knowledge.stochastic

@@ -5,13 +5,11 @@ import pytest
 from scipy import stats
 
 from assay.concepts import Concept, ConceptSpace, Slot, bits
-from assay.diagnosis.concepts import STATES, ConceptState, read_by_maps
+from assay.diagnosis import STATES, ConceptState, diagnose, read_thresholds
+from assay.diagnosis.concepts import read_by_maps
 from assay.diagnosis.maps import ConceptMap
-from assay.diagnosis.thresholds import read_thresholds
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import wilson
+from assay.logic import NO_RULE, Knowledge, Label
+from assay.metrics import Evidence, wilson
 from assay.seeds import rng_for
 
 QUICK = read_thresholds({"verdict.resamples": 0})

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from assay.arrays import Codes
-from assay.data.columns import PAIR_CONCEPT, PAIR_ROW
-from assay.data.dataset import Dataset, SplitData
+from assay.data import PAIR_CONCEPT, PAIR_ROW, Dataset, SplitData
+from assay.diagnosis import diagnose_run
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
-from assay.diagnosis.runs import diagnose_run
 from assay.errors import DataError
 from assay.predictions import Predictions
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.tasks import TASKS
 from tests.conftest import write
 from tests.predictors import predictions

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
+from assay.diagnosis import diagnose
 from assay.diagnosis.errors import CAUSES
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.diagnosis.models import FINE, Model, clear_case, evidence, on_test, rule, signs, some, turned, unruled
 

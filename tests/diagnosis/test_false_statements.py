@@ -9,10 +9,10 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.data.recipe import recipe_from
-from assay.diagnosis.concepts import used_concepts
+from assay.data import recipe_from
+from assay.diagnosis import used_concepts
 from assay.diagnosis.identifiability import identifiability
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.diagnosis.models import (
     COLOUR,

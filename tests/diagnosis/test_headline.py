@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.diagnosis.headline import LONGEST, headline
+from assay.data import Dataset
+from assay.diagnosis import diagnose, headline
+from assay.diagnosis.headlines import LONGEST
 from assay.diagnosis.reliance import Reliance, Rights
-from assay.diagnosis.verdict import diagnose
 from assay.metrics import METRICS
 from tests.diagnosis.models import CLEAR, clear_case
 from tests.predictors import labels_only

@@ -5,10 +5,10 @@ import pytest
 
 import assay
 from assay.concepts import bits, digits
-from assay.diagnosis.concepts import ConceptState
+from assay.diagnosis import ConceptState
 from assay.diagnosis.identifiability import family_of, identifiability, supervision_of
 from assay.diagnosis.maps import ConceptMap
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label
 from tests.pixels import pixels
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})

@@ -5,12 +5,10 @@ from scipy import stats
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
+from assay.diagnosis import diagnose
 from assay.diagnosis.labels import LabelState
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import wilson
+from assay.logic import Knowledge, Odds, parse
+from assay.metrics import Evidence, wilson
 from assay.seeds import rng_for
 from tests.diagnosis.models import evidence
 

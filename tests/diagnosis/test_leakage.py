@@ -5,12 +5,11 @@ import pytest
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, bits
+from assay.diagnosis import leakage
 from assay.diagnosis.information import Blur, entropy, mutual_information, mutual_information_knn
-from assay.diagnosis.leakage import leakage
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge, Odds, parse
+from assay.metrics import Evidence
 
 ROWS = 2000
 HIDDEN = np.random.default_rng(0).integers(0, 2, (ROWS, 3))

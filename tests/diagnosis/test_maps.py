@@ -5,8 +5,8 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.diagnosis.maps import ConceptMap, MapFitter, explained_by_sources, follows_map
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.seeds import rng_for
 
 LEVEL = 0.01

@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from assay.arrays import Array
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
+from assay.diagnosis import diagnose, taught_by
 from assay.diagnosis.reading import Reading, fit_readings
-from assay.diagnosis.runs import taught_by
-from assay.diagnosis.verdict import diagnose
-from assay.metrics.evidence import gather
+from assay.metrics import gather
 from tests.predictors import labels_only, oracle, predictions, reading
 
 

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from assay.arrays import Codes
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.headline import headline
-from assay.diagnosis.reliance import Reliance, Rights, reliance_table
-from assay.diagnosis.runs import diagnose_predictions
-from assay.diagnosis.verdict import Diagnosis
+from assay.data import Dataset, SplitData
+from assay.diagnosis import Diagnosis, diagnose_predictions, headline, reliance_table
+from assay.diagnosis.reliance import Reliance, Rights
 from assay.seeds import rng_for
 from tests.conftest import write
 from tests.data.confounding.test_confounding import codes

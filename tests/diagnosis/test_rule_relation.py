@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.diagnosis import rule_relation
-from assay.diagnosis.rule_relation import describe_learned_rules, relate, relations_in, worlds_of
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label
-from assay.logic.parse import parse
-from assay.runs.folder import PROGRAM, RunFolder
+from assay.diagnosis import relations_in, rule_relation, worlds_of
+from assay.diagnosis.rule_relation import describe_learned_rules, relate
+from assay.logic import NO_RULE, Constraint, Knowledge, Label, evaluate, parse
+from assay.runs import PROGRAM, RunFolder
 
 LESS = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"}, [Constraint("less", parse("a < b"))])
 FORMULAS = ["a > 5", "a > 4", "a > 6", "b > 6", "a > 5 and b > 2", "b > 8 or a == 7", "True", "False"]

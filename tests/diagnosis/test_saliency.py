@@ -4,22 +4,17 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from assay.diagnosis.saliency import (
-    SCORES,
+from assay.diagnosis import (
     ExampleScores,
     RandomisationCheck,
     RandomisedStage,
-    ScoreBesideChance,
     ScoredTarget,
     describe_blank,
     describe_marks,
-    energy,
-    pointing,
-    rank_accuracy,
-    rank_similarity,
     score_rows,
     summarise,
 )
+from assay.diagnosis.saliency import SCORES, ScoreBesideChance, energy, pointing, rank_accuracy, rank_similarity
 from assay.seeds import rng_for
 
 TARGET = ScoredTarget("label y", "label", "its concepts")

@@ -6,8 +6,8 @@ from scipy.stats import kruskal, rankdata
 
 from assay.concepts import bits
 from assay.diagnosis.soft_leakage import explained_ranks, mean_ranks, soft_leaks
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 
 AND = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
 RNG = np.random.default_rng(0)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import diagnose
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 
 ALL = Knowledge.of(bits("abcd"), {"y": "a and b and c"})
 ROWS = 400

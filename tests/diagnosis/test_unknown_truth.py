@@ -7,17 +7,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.interventions.intervenable import BottleneckModel
-from assay.diagnosis.interventions.label_heads import rule_head
+from assay.diagnosis import BottleneckModel, Units, answers_from, rule_head
 from assay.diagnosis.interventions.manipulation import toggle_concepts
 from assay.diagnosis.interventions.policies import ValidationRanking
-from assay.diagnosis.interventions.sources import answers_from, draw_expert_answers, even_confusion
-from assay.diagnosis.interventions.units import Units
+from assay.diagnosis.interventions.sources import draw_expert_answers, even_confusion
 from assay.diagnosis.violations import violations_of
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
-from assay.metrics.random_guesser import Between
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import Between, Evidence
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("one", ("only",)), Concept("n", (0, 1, 2))))
 RULE = Knowledge.of(SPACE, {"y": "a", "z": "n == 2"})

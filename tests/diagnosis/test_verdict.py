@@ -7,15 +7,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
+from assay.diagnosis import Diagnosis, cells_of, diagnose
 from assay.diagnosis.counterfactual import Counterfactuals, Effects
 from assay.diagnosis.identifiability import identifiability
-from assay.diagnosis.table import HEAD, cells_of
-from assay.diagnosis.verdict import Diagnosis, diagnose
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence, gather
-from assay.metrics.score import mean_score
+from assay.diagnosis.table import HEAD
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import Evidence, gather, mean_score
 from assay.seeds import rng_for
 from tests.diagnosis.models import (
     COLOUR,

@@ -6,9 +6,8 @@ import numpy as np
 
 from assay.concepts import bits, digits
 from assay.diagnosis.violations import violations_of
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import Evidence
 from tests.predictors import random_evidence
 
 PAIR = Knowledge.of(

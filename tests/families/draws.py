@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.render.picture import Picture
-from assay.tasks import TASKS
-from assay.tasks.base import Task
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.render import Picture
+from assay.tasks import TASKS, Task
+from assay.worlds import Source, Split, World
 from tests.families.looks import measure_scene, measure_stage, write_measured
 
 HERE, FILE = Path(__file__).parent, "draws.json"

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.render.scene import AreaLight, Material, Mesh, Scene
-from assay.tasks.scene_task import SceneTask
+from assay.render import AreaLight, Material, Mesh, Scene
+from assay.tasks import SceneTask
 
 HERE, FILE = Path(__file__).parent, "looks.json"
 Model = Iterable[tuple[Mesh, Material]]

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.recipe import recipe_from
+from assay.data import recipe_from
 from assay.errors import ConfigError
 from assay.families.chess.rules import Board
-from assay.logic.evaluate import evaluate
+from assay.logic import evaluate
 from assay.tasks import TASKS
 
 

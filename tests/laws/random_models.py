@@ -4,8 +4,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
+from assay.logic import Knowledge, Odds, parse
 from assay.seeds import rng_for
 from tests.diagnosis.models import FINE, SIGNS, Model, Random, certain, evidence, redrawn, rule, unruled, worlds
 

@@ -7,8 +7,19 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from assay.diagnosis.check import FINDINGS, Claim, kinds_in_order, known_checks, meaning_of, places_of, render, tone_of
-from assay.diagnosis.thresholds import described, read_thresholds, sections
+from assay.diagnosis import (
+    FINDINGS,
+    Claim,
+    described,
+    kinds_in_order,
+    known_checks,
+    meaning_of,
+    places_of,
+    read_thresholds,
+    tone_of,
+)
+from assay.diagnosis.check import render
+from assay.diagnosis.thresholds import sections
 from assay.errors import ConfigError
 from assay.seeds import rng_for
 from assay.testing import check_finding

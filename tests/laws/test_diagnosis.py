@@ -8,13 +8,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.check import kinds_in_order
+from assay.diagnosis import Diagnosis, headline, kinds_in_order
 from assay.diagnosis.errors import CAUSES
-from assay.diagnosis.headline import headline
-from assay.diagnosis.verdict import Diagnosis
-from assay.logic.knowledge import Knowledge, Label
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge, Label, parse
+from assay.metrics import Evidence
 from assay.seeds import rng_for
 from tests.diagnosis.models import CLEAR, Model, certain, clear_case, on_test, rule, some, turned, worlds
 from tests.laws.random_models import random_model

@@ -11,9 +11,8 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
+from assay.logic import Formula, shape_of
 from assay.logic import formula as f
-from assay.logic.formula import Formula
-from assay.logic.ground import shape_of
 from assay.seeds import rng_for
 
 NODES = [kind for kind in Formula.__subclasses__() if kind.__module__ == f.__name__]

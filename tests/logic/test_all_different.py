@@ -6,19 +6,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.all_different import (
-    DifferentGroups,
-    _avoidable,
-    _fewest,
-    _least_costs,
-    _Node,
-    _Search,
-    most_probable_different,
-    some_different,
-)
-from assay.logic.decode import Decoder
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Decoder, DifferentGroups, Knowledge, parse, some_different
+from assay.logic.all_different import _avoidable, _fewest, _least_costs, _Node, _Search, most_probable_different
 from assay.seeds import rng_for
 
 SQUARE = DifferentGroups(9, 3, ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)))

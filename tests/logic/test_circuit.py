@@ -9,13 +9,20 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
 from assay.errors import TooLarge, UnknownName
-from assay.logic import circuit
-from assay.logic.circuit import compile_diagram, least_classes
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import exactly, parity, product, total, var
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.logic.residual import Residuals
+from assay.logic import (
+    Knowledge,
+    Residuals,
+    circuit,
+    compile_diagram,
+    evaluate,
+    exactly,
+    parity,
+    parse,
+    product,
+    total,
+    var,
+)
+from assay.logic.circuit import least_classes
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 

@@ -12,13 +12,21 @@ from pysat.solvers import Solver
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.logic.cnf import clauses_formula, knowledge_from_cnf, to_cnf
-from assay.logic.dimacs import CNF, parse_dimacs
-from assay.logic.evaluate import evaluate
-from assay.logic.ground import well_formed
-from assay.logic.knowledge import Constraint, Knowledge, Label
-from assay.logic.parse import parse
-from assay.logic.random_cnf import random_cnf, solution
+from assay.logic import (
+    CNF,
+    Constraint,
+    Knowledge,
+    Label,
+    clauses_formula,
+    evaluate,
+    knowledge_from_cnf,
+    parse,
+    parse_dimacs,
+    random_cnf,
+    to_cnf,
+    well_formed,
+)
+from assay.logic.random_clauses import solution
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 

@@ -7,10 +7,8 @@ import pytest
 
 from assay.concepts import bits
 from assay.errors import TooLarge
-from assay.logic import variants
+from assay.logic import Not, conjunction, parse, variants
 from assay.logic.features import Feature
-from assay.logic.formula import Not, conjunction
-from assay.logic.parse import parse
 from assay.logic.profiles import Move, Profiles
 
 

@@ -5,11 +5,9 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import KnowledgeError
-from assay.logic.circuit import compile_diagram
-from assay.logic.decode import Decoder, _distinct, _walk, decode
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits, best_completions
-from assay.logic.parse import parse
+from assay.logic import Constraint, Decoder, Knowledge, Limits, compile_diagram, parse
+from assay.logic.decode import _distinct, _walk, decode
+from assay.logic.limits import best_completions
 from assay.seeds import rng_for
 from tests.boards import solutions, sudoku
 

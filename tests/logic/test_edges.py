@@ -8,20 +8,37 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic import circuit, decode, distance, profiles, sensitivity, variants
+from assay.logic import (
+    TRUE,
+    Constraint,
+    Decoder,
+    Diagram,
+    Evaluator,
+    Knowledge,
+    Limits,
+    chance_of,
+    circuit,
+    compile_diagram,
+    decode,
+    distance,
+    evaluate,
+    letters,
+    parse,
+    profiles,
+    sensitivity,
+    true_outcomes,
+    uniform,
+    variants,
+)
 from assay.logic import formula as f
-from assay.logic.circuit import Diagram, compile_diagram, letters, log_probabilities, merge_nodes
-from assay.logic.decode import Decoded, Decoder, _walk
+from assay.logic.circuit import log_probabilities, merge_nodes
+from assay.logic.decode import Decoded, _walk
 from assay.logic.distance import distances
-from assay.logic.evaluate import Evaluator, evaluate
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits, best_completions
-from assay.logic.parse import parse
+from assay.logic.limits import best_completions
 from assay.logic.plan import Plan, PreparedPart
 from assay.logic.profiles import profiles_of
 from assay.logic.sensitivity import Dependencies, flips
-from assay.logic.tally import chance_of, compile_tallied, true_outcomes, truth_diagram, uniform
+from assay.logic.tally import compile_tallied, truth_diagram
 from assay.logic.variants import Region, boundary_of
 
 MANY = [f"x{n}" for n in range(300)]

@@ -8,12 +8,9 @@ import pytest
 
 from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import FormulaError
+from assay.logic import Evaluator, evaluate, ground_formula, parse, shape_of, var, walk, well_formed
 from assay.logic import formula as f
-from assay.logic.evaluate import Evaluator, evaluate
-from assay.logic.formula import var
-from assay.logic.ground import bounds, ground_formula, shape_of, well_formed
-from assay.logic.parse import parse
-from assay.logic.traverse import walk
+from assay.logic.ground import bounds
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 

@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.logic.evaluate import evaluate
+from assay.logic import Knowledge, evaluate, ground_formula, parse
 from assay.logic.features import ComparedNumbers, GroupedValues, atoms, describe_values, features_of
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
 from assay.logic.variants import boundary_of
 
 CONCEPTS = {

@@ -5,9 +5,7 @@ import pickle
 import pytest
 
 from assay.errors import FormulaError
-from assay.logic import formula as f
-from assay.logic.formula import (
-    BITS,
+from assay.logic import (
     MIRRORED,
     AllDifferent,
     And,
@@ -25,8 +23,10 @@ from assay.logic.formula import (
     Sum,
     Var,
     Xor,
+    parse,
 )
-from assay.logic.parse import parse
+from assay.logic import formula as f
+from assay.logic.formula import BITS
 
 A, B, C = f.var("a", "b", "c")
 

@@ -7,26 +7,29 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import FormulaError, TooLarge
-from assay.logic import distance, ground
-from assay.logic.circuit import compile_diagram
-from assay.logic.decode import FEW_WORLDS, MOST_VALUES, Decoder, _by_set, _distinct, _row_numbers, _traced
-from assay.logic.distance import distances
-from assay.logic.evaluate import NARROW, ROWS, evaluate
-from assay.logic.ground import (
-    MOST_CASES,
-    FormulaShape,
-    bounds,
-    check_formula,
+from assay.logic import (
+    Constraint,
+    Decoder,
+    Knowledge,
+    chance_of,
+    compile_diagram,
+    distance,
+    evaluate,
+    ground,
     ground_formula,
-    present,
+    parse,
     shape_of,
+    true_outcomes,
+    uniform,
     well_formed,
 )
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic.decode import FEW_WORLDS, MOST_VALUES, _by_set, _distinct, _row_numbers, _traced
+from assay.logic.distance import distances
+from assay.logic.evaluation import NARROW, ROWS
+from assay.logic.ground import MOST_CASES, FormulaShape, bounds, check_formula, present
 from assay.logic.limits import conjoin
-from assay.logic.parse import parse
 from assay.logic.profiles import MOST_PROFILES, profiles_of
-from assay.logic.tally import chance_of, compile_tallied, true_outcomes, uniform
+from assay.logic.tally import compile_tallied
 from assay.logic.variants import boundary_of
 from assay.seeds import rng_for
 

@@ -9,13 +9,9 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import AssayError, FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName
+from assay.logic import NO_RULE, TRUE, Constraint, Knowledge, Label, Odds, evaluate, parse, shape_of
 from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import NO_RULE, Constraint, Knowledge, Label, Odds
-from assay.logic.parse import parse
-from assay.logic.prolog.oracle import readable
+from assay.prolog import readable
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, case
 

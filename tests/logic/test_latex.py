@@ -5,9 +5,7 @@ import re
 import pytest
 
 from assay.logic import formula as f
-from assay.logic.formula import var
-from assay.logic.latex import latex
-from assay.logic.parse import parse
+from assay.logic import latex, parse, var
 from tests.logic.formulas import CASES, case
 
 

@@ -5,12 +5,9 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import SLOTS, Limits, best_completions, conjoin, dead_ends
-from assay.logic.parse import parse
-from assay.logic.tally import true_outcomes, truth_diagram
+from assay.logic import Constraint, Knowledge, Limits, compile_diagram, dead_ends, evaluate, parse, true_outcomes
+from assay.logic.limits import SLOTS, best_completions, conjoin
+from assay.logic.tally import truth_diagram
 from assay.seeds import rng_for
 from tests.boards import solutions, sudoku
 

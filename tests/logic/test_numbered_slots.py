@@ -5,10 +5,7 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.errors import FormulaError
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.latex import latex
-from assay.logic.parse import parse
+from assay.logic import compile_diagram, evaluate, latex, parse
 
 
 def space(attribute="loads"):

@@ -6,8 +6,7 @@ Where the derivation gives more than the paper lists, the extra type is marked, 
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.parse import parse
-from assay.logic.traverse import names_in
+from assay.logic import names_in, parse
 from assay.logic.variants import boundary_of
 
 NOT_IN_THE_PAPER = "not in the paper"

@@ -11,16 +11,23 @@ from hypothesis import strategies as st
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import AssayError, FormulaError, TooLarge
+from assay.logic import (
+    Knowledge,
+    evaluate,
+    free_names,
+    latex,
+    names_in,
+    parse,
+    quote,
+    shape_of,
+    substitute,
+    to_cnf,
+    var,
+    walk,
+)
 from assay.logic import formula as f
-from assay.logic.cnf import to_cnf
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import var
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Knowledge
-from assay.logic.latex import latex
-from assay.logic.parse import LONGEST, parse
-from assay.logic.traverse import DEEPEST, depth, free_names, names_in, substitute, walk
-from assay.logic.write import quote
+from assay.logic.parser import LONGEST
+from assay.logic.traverse import DEEPEST, depth
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, NODES, Scope, case, number, random_space, truth
 

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
+from assay.logic import evaluate, parse
 from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
 from assay.logic.plan import BYTE, ColumnCount, Plan, PreparedPart, _run
 
 

@@ -5,11 +5,8 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import TooLarge
-from assay.logic import profiles
-from assay.logic.evaluate import evaluate
+from assay.logic import TRUE, evaluate, parse, profiles
 from assay.logic.features import features_of
-from assay.logic.formula import TRUE
-from assay.logic.parse import parse
 from assay.logic.profiles import profiles_of, steps_of
 
 SPACE = ConceptSpace(

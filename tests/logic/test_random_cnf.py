@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from assay.errors import ConfigError
-from assay.logic.random_cnf import random_cnf, solution
+from assay.logic import random_cnf
+from assay.logic.random_clauses import solution
 from assay.seeds import rng_for
 
 

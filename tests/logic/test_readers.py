@@ -16,23 +16,26 @@ from pysat.solvers import Solver
 import assay
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.errors import FormulaError
+from assay.logic import (
+    Knowledge,
+    compile_diagram,
+    evaluate,
+    ground_formula,
+    latex,
+    map_children,
+    parse,
+    shape_of,
+    to_cnf,
+    walk,
+)
 from assay.logic import formula as f
-from assay.logic.circuit import compile_diagram
-from assay.logic.cnf import to_cnf
-from assay.logic.evaluate import evaluate
 from assay.logic.features import features_of
-from assay.logic.ground import ground_formula, shape_of
-from assay.logic.knowledge import Knowledge
-from assay.logic.latex import latex
-from assay.logic.parse import parse
-from assay.logic.prolog import Worlds, label
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.write import rules_text
 from assay.logic.sensitivity import Dependencies
 from assay.logic.tally import truth_diagram
-from assay.logic.traverse import children, map_children, walk
+from assay.logic.traverse import children
 from assay.models.rule.fuzzy_logic import FuzzyRule, Semantics
 from assay.models.symbolic.ilp.expressible import express_rule
+from assay.prolog import Bias, Worlds, label, rules_text
 from tests.logic.formulas import NODES, meaning
 
 SPACE = ConceptSpace(
@@ -168,14 +171,14 @@ READERS: dict[str, Callable[[f.Formula], Truths | None]] = {
     "logic/latex": by_latex,
     "logic/traverse": by_rebuilding,
     "logic/features": by_features,
-    "logic/prolog/goal_writer": by_prolog,
+    "prolog/goal_writer": by_prolog,
     "models/rule/fuzzy_logic": by_fuzzy_truth,
     "models/symbolic/ilp/expressible": by_expressibility,
 }
 UNSUPPORTED: dict[tuple[str, type[f.Formula]], type[Exception]] = {
-    ("logic/prolog/goal_writer", f.Oracle): FormulaError,  # its text is a program already
+    ("prolog/goal_writer", f.Oracle): FormulaError,  # its text is a program already
 }
-SOME_FORMS = {"logic/formula", "logic/knowledge", "logic/prolog/lift", "logic/prolog/symbols"}
+SOME_FORMS = {"logic/formula", "logic/knowledge", "prolog/lift", "prolog/symbols"}
 """Modules that make formulas and look at those that they make, or look for one form and leave all others alone."""
 
 # -- laws --------------------------------------------------------------------------------------------------------------

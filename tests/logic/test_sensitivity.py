@@ -2,9 +2,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE
-from assay.logic.parse import parse
+from assay.logic import TRUE, evaluate, parse
 from assay.logic.sensitivity import Dependencies, flips
 from tests.logic.formulas import CASES, case
 

@@ -5,24 +5,19 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import TooLarge
-from assay.logic import tally
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Count, Var, conjunction
-from assay.logic.parse import parse
-from assay.logic.tally import (
-    Automaton,
-    NotTallied,
-    Skeleton,
-    Sweep,
-    Tally,
-    TallyTerm,
+from assay.logic import (
+    Count,
+    Var,
     chance_of,
-    compile_tallied,
+    compile_diagram,
+    conjunction,
+    evaluate,
+    parse,
+    tally,
     true_outcomes,
-    truth_diagram,
     uniform,
 )
+from assay.logic.tally import Automaton, NotTallied, Skeleton, Sweep, Tally, TallyTerm, compile_tallied, truth_diagram
 from tests.logic.formulas import CASES, case
 
 BITS = [f"b{number}" for number in range(64)]

@@ -3,12 +3,8 @@
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
-from assay.logic.residual import Residuals
+from assay.logic import Residuals, compile_diagram, evaluate, names_in, parse
 from assay.logic.terms import FUNCTIONS
-from assay.logic.traverse import names_in
 
 SPACE = ConceptSpace(
     (

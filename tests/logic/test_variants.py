@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
+from assay.logic import TRUE, Formula, evaluate, ground_formula, parse, shape_of, well_formed
 from assay.logic import formula as f
 from assay.logic.distance import distances
-from assay.logic.evaluate import evaluate
 from assay.logic.features import GroupedValues, features_of
-from assay.logic.formula import TRUE, Formula
-from assay.logic.ground import ground_formula, shape_of, well_formed
-from assay.logic.parse import parse
 from assay.logic.variants import boundary_of
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, Scope, random_space, truth

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from tests.pixels import pixels, trained
 
 SHORTCUT_SEED = 1

@@ -6,20 +6,16 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.additions import ADDED, add_examples
-from assay.data.confounding.confounder import NUISANCES, Confounder
-from assay.data.confounding.stored import confound_dataset
-from assay.data.dataset import Dataset
-from assay.data.imports.importing import from_table
+from assay.data import NUISANCES, Confounder, Dataset, add_examples, confound_dataset, from_table
+from assay.data.additions import ADDED
 from assay.errors import ConfigError, DataError
-from assay.mending import STRATEGIES
+from assay.mending import STRATEGIES, MendSettings, mend_run
 from assay.mending.holdings import Holdings
-from assay.mending.loop import mend_run
 from assay.mending.redrawing import TrainingRedraw
-from assay.mending.situation import MendSettings, Situation
-from assay.models.core.runs import Order, train_run
-from assay.render.marks import mark_image
-from assay.runs.folder import RunFolder
+from assay.mending.situation import Situation
+from assay.models import Order, train_run
+from assay.render import mark_image
+from assay.runs import RunFolder
 from tests.conftest import write
 from tests.data.imports.drawn import RULE, draw
 from tests.pixels import trained

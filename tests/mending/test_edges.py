@@ -9,11 +9,10 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
-from assay.mending import confounders, labels, loop, round_data
-from assay.mending.curve import MendingCurve
+from assay.logic import Knowledge
+from assay.mending import MendingCurve, MendSettings, confounders, labels, loop, round_data
 from assay.mending.holdings import Holdings
-from assay.mending.situation import MendSettings, Situation
+from assay.mending.situation import Situation
 from tests.mending.test_parts import mending_round, under_way
 
 

@@ -5,13 +5,12 @@ import json
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.diagnosis.runs import diagnose_run
+from assay.data import Dataset
+from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError
-from assay.mending import STRATEGIES, loop
-from assay.mending.loop import RECORD, mend_run
-from assay.mending.situation import MendSettings
-from assay.runs.folder import RunFolder
+from assay.mending import STRATEGIES, MendSettings, loop, mend_run
+from assay.mending.loop import RECORD
+from assay.runs import RunFolder
 from tests.pixels import trained
 
 UNTRAINED = {"epochs": 1, "learning_rate": 1e-9}

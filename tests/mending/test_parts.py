@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.data.confounding.confounder import Confounder
+from assay.data import Confounder
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.mending import confounders, labels, loop, redrawing, round_data, situation
-from assay.mending.curve import HEAD, MendingCurve, MendingRound
+from assay.logic import Knowledge
+from assay.mending import MendingCurve, MendSettings, confounders, labels, loop, redrawing, round_data, situation
+from assay.mending.curve import HEAD, MendingRound
 from assay.mending.holdings import Holdings
-from assay.mending.situation import MendSettings, Situation
+from assay.mending.situation import Situation
 from assay.seeds import rng_for
 
 HELD = Holdings(np.array([[0, -1, 2], [-1, 1, -1]]), (4,), 2, 3, 5, 7)

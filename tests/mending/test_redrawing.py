@@ -8,16 +8,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.data.confounding.confounder import REVERSED
-from assay.data.confounding.source import TRIES
+from assay.data import REVERSED, TRIES
 from assay.errors import ConfigError
-from assay.mending import confounders, loop, redrawing
+from assay.mending import MendSettings, confounders, loop, redrawing
 from assay.mending.holdings import Holdings
 from assay.mending.redrawing import MARKED, TrainingRedraw
-from assay.mending.situation import MendSettings
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.seeds import rng_for
-from assay.worlds.split import Split
+from assay.worlds import Split
 
 INDEX = np.array([30, 7, 12, 41])
 

@@ -5,18 +5,16 @@ import pytest
 
 import assay
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis import diagnose_run
 from assay.errors import ConfigError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.mending import STRATEGIES
+from assay.logic import Constraint, Knowledge, parse
+from assay.mending import STRATEGIES, MendSettings
 from assay.mending.holdings import Holdings
 from assay.mending.labels import boundary_distances
 from assay.mending.plan import count_values
-from assay.mending.situation import MendSettings, Situation
-from assay.models.core.losses import supervised_labels
-from assay.models.core.runs import load_model
-from assay.runs.folder import RunFolder
+from assay.mending.situation import Situation
+from assay.models import load_model, supervised_labels
+from assay.runs import RunFolder
 from tests.pixels import pixels, trained
 
 LABELS = ("plan", "uncertainty", "disagreement", "boundary", "random")

@@ -9,13 +9,33 @@ from typing import Any
 import numpy as np
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
-from assay.logic.knowledge import NO_RULE, Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS, functions
+from assay.logic import NO_RULE, Constraint, Knowledge, parse
+from assay.metrics import (
+    METRICS,
+    Evidence,
+    accuracy_by_region,
+    at_least,
+    at_most,
+    balanced_accuracy,
+    complete,
+    confusion,
+    expected_calibration_error,
+    format_score,
+    functions,
+    gather,
+    macro_f1,
+    of_difference,
+    of_mean,
+    sane_things_f1,
+    score,
+    stage_metrics,
+    things_f1,
+    uniform_guesser,
+    wilson,
+)
 from assay.metrics.average_interval import accuracy_of, f1_of, interval_of
-from assay.metrics.boundary import accuracy_by_region, balanced_accuracy
-from assay.metrics.calibration import calibration_interval, expected_calibration_error
-from assay.metrics.collapse import (
+from assay.metrics.calibration import calibration_interval
+from assay.metrics.concept_collapse import (
     block_tables,
     collapse_by_group,
     collapse_interval,
@@ -23,13 +43,10 @@ from assay.metrics.collapse import (
     joint_collapse_interval,
     object_tables,
 )
-from assay.metrics.consistency import complete, sane_things_f1, set_f1_of, things_f1
-from assay.metrics.continual import stage_metrics
-from assay.metrics.evidence import Evidence, gather
-from assay.metrics.interval import at_least, at_most, from_error, holm, of_difference, of_mean, wilson
-from assay.metrics.quality import confusion, f1_by_value, macro_f1
-from assay.metrics.random_guesser import Guesser, frequencies, uniform_guesser
-from assay.metrics.score import format_score, score
+from assay.metrics.consistency import set_f1_of
+from assay.metrics.interval import from_error, holm
+from assay.metrics.quality import f1_by_value
+from assay.metrics.random_guesser import Guesser, frequencies
 from assay.metrics.transposed import transpose
 from assay.seeds import rng_for
 from assay.testing.zoo import certain

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from assay.metrics import wilson
 from assay.metrics.average_interval import Average, accuracy_of, f1_of, interval_of
-from assay.metrics.interval import wilson
 from assay.metrics.quality import f1_by_value
 
 RNG = np.random.default_rng(0)

@@ -8,13 +8,9 @@ from sklearn.metrics import balanced_accuracy_score
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
-from assay.data.dataset import Dataset
-from assay.logic.knowledge import Knowledge
-from assay.logic.variants import Boundary
-from assay.metrics import METRICS
-from assay.metrics.boundary import accuracy_by_region, balanced_accuracy
-from assay.metrics.evidence import Evidence, gather
-from assay.metrics.score import score
+from assay.data import Dataset
+from assay.logic import Boundary, Knowledge
+from assay.metrics import METRICS, Evidence, accuracy_by_region, balanced_accuracy, gather, score
 from tests.conftest import Made
 from tests.predictors import constant, predictions, random_codes, random_evidence
 

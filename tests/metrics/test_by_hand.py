@@ -5,11 +5,11 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.errors import DataError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.functions import (
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import (
+    METRICS,
+    Between,
+    Evidence,
     RunningMetric,
     accuracy,
     codes_of,
@@ -17,8 +17,8 @@ from assay.metrics.functions import (
     concept_f1,
     exact_match,
     rule_consistency,
+    uniform_guesser,
 )
-from assay.metrics.random_guesser import Between, uniform_guesser
 
 SPACE = ConceptSpace(
     (Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("t", (False, True))),

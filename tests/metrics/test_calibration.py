@@ -9,11 +9,9 @@ import pytest
 from scipy import stats
 
 from assay.arrays import Array
-from assay.data.dataset import Dataset
-from assay.metrics import METRICS
-from assay.metrics.calibration import _interval, calibration_interval, expected_calibration_error
-from assay.metrics.evidence import gather
-from assay.metrics.interval import wilson
+from assay.data import Dataset
+from assay.metrics import METRICS, expected_calibration_error, gather, wilson
+from assay.metrics.calibration import _interval, calibration_interval
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 from tests.predictors import labels_only

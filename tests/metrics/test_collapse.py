@@ -6,16 +6,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.data.dataset import Dataset
-from assay.metrics import METRICS
-from assay.metrics.collapse import (
+from assay.data import Dataset
+from assay.metrics import METRICS, gather
+from assay.metrics.concept_collapse import (
     collapse,
     collapse_by_group,
     collapse_interval,
     collapse_of_vectors,
     joint_collapse_interval,
 )
-from assay.metrics.evidence import gather
 from assay.metrics.interval import from_error
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
 

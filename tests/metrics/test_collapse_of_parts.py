@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.collapse import collapse_of_vectors, joint_collapse_interval
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence
+from assay.metrics.concept_collapse import collapse_of_vectors, joint_collapse_interval
 
 SHAPES, COLOURS = ("square", "circle", "triangle"), ("red", "yellow", "blue")
 

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits, digits
-from assay.data.dataset import Dataset
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence, gather
+from assay.data import Dataset
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import METRICS, Evidence, gather
 from tests.predictors import labels_only, oracle, predictions, random_evidence, reading
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.metrics.continual import stage_metrics
+from assay.metrics import stage_metrics
 
 SCORES = np.array([[0.9, 0.2, 0.1], [0.95, 0.8, 0.3], [0.6, 0.7, 0.85]])
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from benchmarks.coverage import SIMULATIONS, Simulation, calibrated, coverage, following, losing, nearly_right, reading
 
-from assay.metrics.interval import wilson
+from assay.metrics import wilson
 
 ASKED = ("label_accuracy", "concept_accuracy", "label_f1", "concept_f1", "collapse", "follow rate")
 

@@ -8,16 +8,12 @@ import pytest
 
 from assay.arrays import Codes, distinct_rows, find_rows, number_rows
 from assay.concepts import Concept, ConceptSpace, Slot, bits
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import of_mean
-from assay.metrics.metric import Metric
-from assay.metrics.score import _draw_again, mean_score, score, score_with_resamples
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import METRICS, Evidence, Metric, mean_score, of_mean, score
+from assay.metrics.scoring import _draw_again, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
-from assay.testing.metrics import check_metric
+from assay.testing import check_metric
 from tests.predictors import random_codes, random_evidence
 
 ROWS = 3000

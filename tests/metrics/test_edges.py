@@ -7,16 +7,28 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits, digits
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS, average_interval, calibration, interval, score
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import (
+    METRICS,
+    Evidence,
+    Metric,
+    accuracy_by_region,
+    at_least,
+    at_most,
+    average_interval,
+    balanced_accuracy,
+    calibration,
+    expected_calibration_error,
+    interval,
+    mean,
+    of_difference,
+    of_mean,
+    score,
+)
 from assay.metrics.average_interval import Average, accuracy_of, interval_of
-from assay.metrics.boundary import accuracy_by_region, balanced_accuracy
-from assay.metrics.calibration import _bin, _over_columns, _sums, _variances, expected_calibration_error
-from assay.metrics.collapse import _interval_of_mean, _rows_with, collapse, collapse_of_vectors
-from assay.metrics.evidence import Evidence, Side
-from assay.metrics.interval import at_least, at_most, of_difference, of_mean
-from assay.metrics.metric import Metric, mean
+from assay.metrics.calibration import _bin, _over_columns, _sums, _variances
+from assay.metrics.concept_collapse import _interval_of_mean, _rows_with, collapse, collapse_of_vectors
+from assay.metrics.evidence import Side
 
 RULE = Knowledge.of(
     bits(["a", "b"]), {"y": "a and b", "z": "a"}, [Constraint("one", parse("a or b")), Constraint("two", parse("a"))]

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
-from assay.metrics.evidence import gather, gather_from
+from assay.metrics import gather, gather_from
 from assay.predictions import Answer
 from tests.predictors import oracle, predictions
 

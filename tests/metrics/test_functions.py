@@ -10,10 +10,8 @@ import torch
 import assay
 from assay.concepts import bits
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.functions import codes_of
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence, codes_of
 
 RNG = np.random.default_rng(0)
 ROWS = 400

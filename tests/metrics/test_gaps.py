@@ -8,11 +8,10 @@ import pytest
 from sklearn.metrics import f1_score
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.verdict import diagnose
+from assay.diagnosis import diagnose
 from assay.errors import RuleUnknown
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import score
+from assay.logic import NO_RULE, Knowledge, Label
+from assay.metrics import Evidence, score
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("b", (0, 1, 2)), Concept("c", (False, True))))
 RULED = Knowledge.of(SPACE, {"y": "a and b >= 1"})

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.metrics.interval import at_least, at_most, from_error, holm, of_difference, of_mean, wilson
+from assay.metrics import at_least, at_most, of_difference, of_mean, wilson
+from assay.metrics.interval import from_error, holm
 
 
 @pytest.mark.parametrize("confidence", [0.9, 0.95, 0.99])

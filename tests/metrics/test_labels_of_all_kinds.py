@@ -8,10 +8,9 @@ import pytest
 from sklearn.metrics import f1_score
 
 from assay.concepts import Concept, ConceptSpace, Slot
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence
 from assay.metrics.average_interval import accuracy_of, interval_of
-from assay.metrics.evidence import Evidence
 from assay.metrics.random_guesser import Guesser
 from assay.metrics.transposed import transpose
 from assay.seeds import rng_for

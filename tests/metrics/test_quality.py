@@ -8,11 +8,10 @@ import pytest
 from sklearn.metrics import accuracy_score, confusion_matrix, f1_score
 
 from assay.concepts import bits, digits
-from assay.data.dataset import Dataset
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence, gather
-from assay.metrics.quality import confusion, f1_by_value, macro_f1
+from assay.data import Dataset
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence, confusion, gather, macro_f1
+from assay.metrics.quality import f1_by_value
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, random_evidence, shuffled
 

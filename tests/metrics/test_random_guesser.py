@@ -5,12 +5,10 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace
 from assay.errors import ConfigError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits
-from assay.logic.parse import parse
-from assay.logic.tally import uniform
+from assay.logic import Constraint, Knowledge, Limits, parse, uniform
+from assay.metrics import uniform_guesser
 from assay.metrics.consistency import set_f1_of
-from assay.metrics.random_guesser import Guesser, frequencies, uniform_guesser
+from assay.metrics.random_guesser import Guesser, frequencies
 from assay.seeds import rng_for
 
 SPACE = ConceptSpace(

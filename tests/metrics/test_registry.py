@@ -1,7 +1,7 @@
 """Which metrics there are, which way is better, and which count equal rows once."""
 
-from assay.metrics import METRICS, average_interval, calibration, interval, score
-from assay.metrics.metric import Metric, overall, per_example
+from assay.metrics import METRICS, Metric, average_interval, calibration, interval, score
+from assay.metrics.metric import overall, per_example
 
 LOWER = {
     "collapse", "collapse_block", "collapse_joint", "collapse_object", "collapse_object_transposed", "concept_ece", "f1_room",

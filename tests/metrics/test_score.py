@@ -8,14 +8,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import UnknownName
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import from_error, of_mean, wilson
-from assay.metrics.metric import Metric
-from assay.metrics.score import FEWEST, Score, _around, _resample, format_score, mean_score, score, score_with_resamples
+from assay.logic import Knowledge
+from assay.metrics import FEWEST, METRICS, Evidence, Metric, Score, format_score, mean_score, of_mean, score, wilson
+from assay.metrics.interval import from_error
+from assay.metrics.scoring import _around, _resample, score_with_resamples
 from assay.registry import Entry
 from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled

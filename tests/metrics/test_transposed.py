@@ -8,9 +8,8 @@ import pytest
 from sklearn.metrics import f1_score
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits
-from assay.logic.knowledge import Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import METRICS, Evidence
 from assay.metrics.transposed import transpose
 
 RNG = np.random.default_rng(0)

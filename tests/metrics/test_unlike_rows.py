@@ -9,12 +9,25 @@ import pytest
 import assay
 from assay.concepts import Concept, ConceptSpace, Slot, bits
 from assay.errors import DataError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS
-from assay.metrics.boundary import accuracy_by_region, balanced_accuracy
-from assay.metrics.calibration import _interval, _over_columns, calibration_interval, expected_calibration_error
-from assay.metrics.collapse import (
+from assay.logic import Constraint, Knowledge, parse
+from assay.metrics import (
+    METRICS,
+    Between,
+    Evidence,
+    Score,
+    accuracy_by_region,
+    balanced_accuracy,
+    codes_of,
+    confusion,
+    expected_calibration_error,
+    format_score,
+    gather,
+    mean_score,
+    score,
+    uniform_guesser,
+)
+from assay.metrics.calibration import _interval, _over_columns, calibration_interval
+from assay.metrics.concept_collapse import (
     block_tables,
     collapse_by_group,
     collapse_interval,
@@ -23,11 +36,9 @@ from assay.metrics.collapse import (
     object_tables,
 )
 from assay.metrics.consistency import set_f1_of
-from assay.metrics.evidence import Evidence, gather
-from assay.metrics.functions import codes_of
-from assay.metrics.quality import _of_concepts, _of_groups, _of_labels, _of_true_labels, confusion, occurring
-from assay.metrics.random_guesser import Between, frequencies, uniform_guesser
-from assay.metrics.score import Score, format_score, mean_score, score, score_with_resamples
+from assay.metrics.quality import _of_concepts, _of_groups, _of_labels, _of_true_labels, occurring
+from assay.metrics.random_guesser import frequencies
+from assay.metrics.scoring import score_with_resamples
 from assay.metrics.transposed import transpose
 from assay.predictions import Answer
 from assay.seeds import rng_for

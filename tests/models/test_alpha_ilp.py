@@ -10,14 +10,9 @@ import torch
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, make
 from assay.errors import ConfigError
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.lift import formula_of
+from assay.logic import Knowledge, evaluate
 from assay.models import MODELS
 from assay.models.alpha_ilp import clause_weights
 from assay.models.alpha_ilp.beam_search import (
@@ -41,7 +36,8 @@ from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
 from assay.models.symbolic.perception import one_hot
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Layout
+from assay.prolog import Bias, Language, formula_of
+from assay.render import Layout
 from assay.tasks import TASKS
 
 FOREVER = 1e12

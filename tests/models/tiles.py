@@ -11,16 +11,15 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits
 from assay.config import Settings
-from assay.data.confounding.confounder import NUISANCES
-from assay.data.dataset import Dataset
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.data import NUISANCES, Dataset
+from assay.logic import Constraint, Knowledge, parse
 from assay.models import MODELS
 from assay.models.core.tensors import Batch
-from assay.render.picture import Box, Layout, Picture, boxes_of
+from assay.render import Box, Layout, Picture
+from assay.render.picture import boxes_of
 from assay.seeds import rng_for
-from assay.tasks.base import Column, Task
-from assay.worlds.world import Style, World
+from assay.tasks import Column, Task
+from assay.worlds import Style, World
 from tests.toys import written
 
 SIDE, EXAMPLES = 8, 24

@@ -10,9 +10,9 @@ from unittest.mock import MagicMock
 import numpy as np
 import pytest
 
+from assay.render import AreaLight, Camera, Ground, Instance, Material, Mesh, Scene, Sky, Sun, Texture, pose
 from assay.render.engines import blender
 from assay.render.engines import blender_worker as worker
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Mesh, Scene, Sky, Sun, Texture, pose
 from tests.render.test_engines_blender import fake
 
 

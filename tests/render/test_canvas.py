@@ -1,6 +1,7 @@
 import numpy as np
 
-from assay.render.canvas import Canvas, ellipse_points, move_points, regular_polygon
+from assay.render import Canvas, ellipse_points, regular_polygon
+from assay.render.canvas import move_points
 
 
 def test_a_filled_shape_covers_its_area_and_its_edges_are_smooth():

@@ -6,17 +6,31 @@ from manifold3d import Manifold
 from PIL import Image
 
 from assay.errors import DataError, UnknownName
-from assay.render import engines, solids
+from assay.render import (
+    NO_IMAGE,
+    Camera,
+    Canvas,
+    Ground,
+    Instance,
+    Letterbox,
+    Material,
+    Picture,
+    Scene,
+    Texture,
+    engines,
+    linear_rgb,
+    mark_picture,
+    open_image,
+    picture_of,
+    pose,
+    read_photograph,
+    solids,
+)
 from assay.render import open_image as opening
-from assay.render.canvas import Canvas
-from assay.render.engines import blender, jit, picture_of, ray_tracer
+from assay.render.engines import blender, jit, ray_tracer
 from assay.render.engines.packed_scene import LEAF, mipmaps, pack_mesh, pack_scene
 from assay.render.engines.passes import encode_srgb, look_axes
-from assay.render.letterbox import Letterbox, read_photograph
-from assay.render.marks import mark_picture
-from assay.render.open_image import open_image
-from assay.render.picture import NO_IMAGE, Picture
-from assay.render.scene import Camera, Ground, Instance, Material, Scene, Shot, Texture, linear_rgb, pose
+from assay.render.scene import Shot
 
 # -- meshes ------------------------------------------------------------------------------------------------------------
 

@@ -10,9 +10,7 @@ import numpy as np
 import pytest
 
 from assay.errors import UnknownName
-from assay.render.engines import label_pixels, picture_of, shoot
-from assay.render.engines.packed_scene import pack_mesh
-from assay.render.scene import (
+from assay.render import (
     AreaLight,
     Camera,
     Ground,
@@ -22,10 +20,18 @@ from assay.render.scene import (
     Sky,
     Sun,
     Texture,
+    box,
+    cylinder,
+    label_pixels,
     linear_rgb,
+    mesh_of,
+    picture_of,
     pose,
+    rectangle,
+    shoot,
+    sphere,
 )
-from assay.render.solids import box, cylinder, mesh_of, rectangle, sphere
+from assay.render.engines.packed_scene import pack_mesh
 
 DARK = Sky((0, 0, 0), (0, 0, 0), (0, 0, 0))
 GREY = Material((0.5, 0.5, 0.5), roughness=1.0)

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from assay.errors import MissingExtra, RunFailed
-from assay.render.engines import blender, label_pixels, shoot
+from assay.render import label_pixels, shoot
+from assay.render.engines import blender
 from assay.render.picture import boxes_of
 from tests.render.test_engines import room
 

@@ -5,6 +5,21 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from assay.render import (
+    AreaLight,
+    Camera,
+    Ground,
+    Instance,
+    Material,
+    Mesh,
+    Scene,
+    Sun,
+    Texture,
+    box,
+    mesh_of,
+    pose,
+    rectangle,
+)
 from assay.render.engines import (
     antialiasing,
     brdf,
@@ -21,8 +36,6 @@ from assay.render.engines import (
     textures,
 )
 from assay.render.engines.packed_scene import _light, camera_numbers, pack_scene
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Mesh, Scene, Sun, Texture, pose
-from assay.render.solids import box, mesh_of, rectangle
 
 MODULES = (
     antialiasing, brdf, bvh, direct_lighting, gbuffer, hash_noise, indirect_lighting, intersection,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.recipe import recipe_from
+from assay.data import recipe_from
 from assay.data.shard import ShardWriter
 from assay.render.engines import packed_scene
 

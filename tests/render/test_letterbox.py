@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from assay.errors import DataError
-from assay.render.letterbox import BAR, Letterbox, read_photograph
-from assay.render.picture import Box, Layout, boxes_of
+from assay.render import Box, Layout, Letterbox, read_photograph
+from assay.render.letterbox import BAR
+from assay.render.picture import boxes_of
 
 FITS = {
     ((640, 480), (224, 224)): Letterbox(224, 168, 0, 28),

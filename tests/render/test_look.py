@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.render.engines import shoot
-from assay.render.scene import AreaLight, Camera, Ground, Material, Scene, Sky, Sun, Texture
+from assay.render import AreaLight, Camera, Ground, Material, Scene, Sky, Sun, Texture, shoot
 from tests.render.test_engines import one, room
 
 PICTURES = Path(__file__).parent / "pictures"

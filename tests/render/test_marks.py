@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.render.marks import MARK_NAMES, mark_area, mark_image, mark_picture
-from assay.render.picture import Box, ObjectBox, Picture
+from assay.render import MARK_NAMES, Box, ObjectBox, Picture, mark_area, mark_image, mark_picture
 from assay.seeds import rng_for
 
 

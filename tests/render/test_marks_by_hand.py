@@ -6,10 +6,20 @@ import numpy as np
 import pytest
 from PIL import Image, ImageFilter
 
-from assay.render import marks
-from assay.render.canvas import Canvas, ellipse_points, move_points, regular_polygon
-from assay.render.marks import MARK_NAMES, mark_area, mark_image, mark_picture
-from assay.render.picture import Box, ObjectBox, Picture
+from assay.render import (
+    MARK_NAMES,
+    Box,
+    Canvas,
+    ObjectBox,
+    Picture,
+    ellipse_points,
+    mark_area,
+    mark_image,
+    mark_picture,
+    marks,
+    regular_polygon,
+)
+from assay.render.canvas import move_points
 
 GREY = np.full((32, 48), 100, dtype=np.uint8)
 COLOUR = np.full((32, 48, 3), 100, dtype=np.uint8)

@@ -12,8 +12,7 @@ from PIL import Image
 import assay
 from assay.data.decoding import decode
 from assay.errors import DataError
-from assay.render.letterbox import read_photograph
-from assay.render.open_image import open_image
+from assay.render import open_image, read_photograph
 
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n(marker) (w) file closefile\nshowpage\n"
 

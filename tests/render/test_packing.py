@@ -3,8 +3,25 @@
 import numpy as np
 import pytest
 
-from assay.render import engines
-from assay.render.engines import blender, check_engine
+from assay.render import (
+    AreaLight,
+    Camera,
+    Ground,
+    Instance,
+    Material,
+    Mesh,
+    Scene,
+    Sky,
+    Sun,
+    Texture,
+    box,
+    check_engine,
+    engines,
+    mesh_of,
+    pose,
+    rectangle,
+)
+from assay.render.engines import blender
 from assay.render.engines.antialiasing import sample_offsets
 from assay.render.engines.bvh import build_tree
 from assay.render.engines.packed_scene import (
@@ -19,8 +36,6 @@ from assay.render.engines.packed_scene import (
 )
 from assay.render.engines.passes import encode_srgb, look_axes, object_numbers, shot_from_passes, unit_vector
 from assay.render.engines.ray_tracer import SAMPLE_COUNTS, SampleCounts
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Mesh, Scene, Sky, Sun, Texture, pose
-from assay.render.solids import box, mesh_of, rectangle
 
 SQUARE = rectangle("square", -1, -1, 1, 1)
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.data.dataset import decode
+from assay.data import decode
 from assay.errors import DataError
-from assay.render.picture import Box, Layout
-from assay.render.png import END, SIGNATURE, _chunk, decode_png, encode_png, packed_pixels
+from assay.render import Box, Layout, decode_png, encode_png, packed_pixels
+from assay.render.png import END, SIGNATURE, _chunk
 from assay.seeds import rng_for
 
 

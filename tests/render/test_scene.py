@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.render.scene import Camera, Instance, Material, Scene, linear_rgb, pose, rotation_x, rotation_z
-from assay.render.solids import rectangle
+from assay.render import Camera, Instance, Material, Scene, linear_rgb, pose, rectangle, rotation_z
+from assay.render.scene import rotation_x
 
 SQUARE = rectangle("square", -1, -1, 1, 1)
 

@@ -3,10 +3,23 @@
 import numpy as np
 import pytest
 
-from assay.render.engines import label_pixels
+from assay.render import (
+    AreaLight,
+    Camera,
+    Ground,
+    Instance,
+    Material,
+    Mesh,
+    Scene,
+    Sun,
+    Texture,
+    box,
+    label_pixels,
+    mesh_of,
+    pose,
+    rectangle,
+)
 from assay.render.engines.blender import describe_scene
-from assay.render.scene import AreaLight, Camera, Ground, Instance, Material, Mesh, Scene, Sun, Texture, pose
-from assay.render.solids import box, mesh_of, rectangle
 
 CUBE, SQUARE = mesh_of("cube", box(1, 1, 1)), rectangle("square", -1, -1, 1, 1)
 PAPER = Texture(np.zeros((2, 2, 3), dtype=np.uint8), (1.0, 2.0), (3.0, 4.0))

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.render import solids
-from assay.render.scene import pose
+from assay.render import pose, solids
 
 MADE = {
     "box": (solids.box(2, 3, 4), 24.0),

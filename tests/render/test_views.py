@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.render.engines import picture_of
-from assay.render.scene import AreaLight, Camera, Ground, Material, Scene, Sky, Sun, Texture
+from assay.render import AreaLight, Camera, Ground, Material, Scene, Sky, Sun, Texture, picture_of
 from tests.render.test_engines import DARK, one
 from tests.render.test_look import NOISE, mirrors
 

@@ -8,12 +8,21 @@ from typing import Any
 
 import numpy as np
 
-from assay.diagnosis.discovery.matching import UnitSplit
-from assay.diagnosis.discovery.scores import score_units
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.reporting.discovery import concept_rows, unit_cards, with_pictures
-from assay.reporting.interventions import build_record, charts, rows_table, summary, write_interventions
-from assay.reporting.plot import BarChart, Bars, Chart, ConfusionMap, DotChart, Dots, Line, PlottedValue
+from assay.diagnosis import InterventionPlan, UnitSplit, intervene, score_units
+from assay.reporting import (
+    Chart,
+    DotChart,
+    Dots,
+    Line,
+    PlottedValue,
+    build_record,
+    concept_rows,
+    unit_cards,
+    with_pictures,
+    write_interventions,
+)
+from assay.reporting.interventions import charts, rows_table, summary
+from assay.reporting.plot import BarChart, Bars, ConfusionMap
 from assay.seeds import rng_for
 from tests.canned import Models, bits
 from tests.pins import Cases, digest, digests, without

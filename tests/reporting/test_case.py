@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
-from assay.reporting.case import case_of, cases_of
+from assay.reporting import cases_of
+from assay.reporting.case import case_of
 from assay.reporting.examples import EXAMPLES
 from tests.predictors import predictions
 

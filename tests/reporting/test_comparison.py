@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.plots import Line, PlottedValue
+from assay.reporting import Chart, DotChart, Dots, comparison, examples, plot, provenance, sections, templating
 from assay.reporting import case as cases
-from assay.reporting import comparison, examples, plot, provenance, sections, templating
 from assay.reporting.examples import Example
-from assay.reporting.plot import BarChart, Bars, Chart, ConfusionMap, DotChart, Dots, ShareMap
+from assay.reporting.plot import BarChart, Bars, ConfusionMap, ShareMap
 from assay.reporting.sections import NamedRun, matrix_of, sections_of, short_names
 
 NAN = math.nan

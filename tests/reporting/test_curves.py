@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
-from assay.reporting.curves import MOST_POINTS, coverage_of, label_reliability, thin_curve
+from assay.logic import Knowledge
+from assay.metrics import Evidence
+from assay.reporting import coverage_of
+from assay.reporting.curves import MOST_POINTS, label_reliability, thin_curve
 
 TWO = Knowledge.of(bits(["a", "b"]), {"y": "a", "z": "b"})
 

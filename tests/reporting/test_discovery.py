@@ -10,11 +10,11 @@ import pytest
 from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.discovery.matching import ConceptValue, MatchScore, UnitMatch, UnitSplit
-from assay.diagnosis.discovery.scores import UnitScores
-from assay.logic.knowledge import Knowledge
-from assay.reporting import discovery
-from assay.reporting.discovery import UnitCard, cards_of, concept_rows, unit_cards, with_pictures, write_discovery
+from assay.diagnosis import ConceptValue, UnitScores, UnitSplit
+from assay.diagnosis.discovery.matching import MatchScore, UnitMatch
+from assay.logic import Knowledge
+from assay.reporting import concept_rows, discovery, unit_cards, with_pictures, write_discovery
+from assay.reporting.discovery import UnitCard, cards_of
 
 SPACE = ConceptSpace((Concept("big", (False, True)), Concept("n", (0, 1, 2))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "big and n == 1"})

@@ -10,14 +10,26 @@ import pytest
 from markupsafe import Markup
 
 from assay.markdown import Markdown
-from assay.metrics.score import Score
+from assay.metrics import Score
 from assay.plots import Line
+from assay.reporting import (
+    Chart,
+    ChartGroup,
+    Table,
+    comparison,
+    discovery,
+    plot,
+    provenance,
+    svg,
+    templating,
+    tex_file,
+    write,
+)
 from assay.reporting import case as cases
-from assay.reporting import comparison, discovery, plot, provenance, svg, templating, write
 from assay.reporting.curves import _reliability, reliability_of, thin_curve
-from assay.reporting.plot import Chart, ChartGroup, ConfusionMap, _room, _Sheet
+from assay.reporting.plot import ConfusionMap, _room, _Sheet
 from assay.reporting.sections import VerdictMatrix
-from assay.reporting.table import Table, latex, tex_file
+from assay.reporting.table import latex
 from tests.reporting.test_comparison import NAN, drawn, example, reading, run, state
 
 __all__ = ["drawn"]

@@ -8,18 +8,15 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.data.manifest import versions
+from assay.data import versions
+from assay.diagnosis import InterventionPlan, InterventionResult, ModelOutput, Point, Truth, Units
 from assay.diagnosis.automation import Abstention
-from assay.diagnosis.interventions.curve import Automation, Curve, Point, Truth
-from assay.diagnosis.interventions.intervenable import ModelOutput
-from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
+from assay.diagnosis.interventions.curve import Automation, Curve
 from assay.diagnosis.interventions.policy import Selection
-from assay.diagnosis.interventions.units import Units
-from assay.logic.knowledge import Knowledge
-from assay.reporting import interventions
+from assay.logic import Knowledge
+from assay.reporting import build_record, interventions, write_interventions
 from assay.reporting.interventions import (
     AVERAGED,
-    build_record,
     calibration_chart,
     calibration_errors,
     charts,
@@ -27,7 +24,6 @@ from assay.reporting.interventions import (
     curve_chart,
     rows_table,
     summary,
-    write_interventions,
 )
 
 SPACE = ConceptSpace((Concept("a", (0, 1)), Concept("b", (0, 1, 2))))

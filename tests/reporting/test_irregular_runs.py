@@ -11,13 +11,23 @@ import pytest
 from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.plots import Line
-from assay.reporting import comparison, discovery, examples, interventions, provenance, templating
-from assay.reporting.curves import coverage_of, label_reliability
-from assay.reporting.plot import Bars, Chart, ConfusionMap, PlottedValue, _Sheet
+from assay.reporting import (
+    Chart,
+    PlottedValue,
+    Table,
+    comparison,
+    coverage_of,
+    discovery,
+    examples,
+    interventions,
+    provenance,
+    templating,
+)
+from assay.reporting.curves import label_reliability
+from assay.reporting.plot import Bars, ConfusionMap, _Sheet
 from assay.reporting.sections import NamedRun, TaskSection, matrix_of
-from assay.reporting.table import Table
 from tests.reporting.test_comparison import KNOWLEDGE, NAN, drawn, evidence, example, reading, run, score, state, ticks
 from tests.reporting.test_discovery import Data, png
 from tests.reporting.test_interventions import DATASET, TRUTH, output, result

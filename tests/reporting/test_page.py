@@ -4,9 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.reporting.plot import ChartGroup, DotChart, Dots, PlottedValue
-from assay.reporting.table import Table
-from assay.reporting.write import write_report
+from assay.reporting import ChartGroup, DotChart, Dots, PlottedValue, Table, write_report
 from tests.browser import started_browser
 from tests.predictors import predictions
 from tests.reporting.pages import SHIFTED

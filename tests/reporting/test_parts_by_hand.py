@@ -7,11 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label
 from assay.plots import INK
-from assay.reporting import discovery, examples
+from assay.reporting import Table, discovery, examples
 from assay.reporting.svg import SPACE, _looks
-from assay.reporting.table import Table
 
 
 def unit_card(direction, known=(True, True, True, True, True)):

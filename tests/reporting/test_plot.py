@@ -7,17 +7,8 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from assay.reporting.plot import (
-    BarChart,
-    Bars,
-    Chart,
-    ConfusionMap,
-    DotChart,
-    Dots,
-    Line,
-    PlottedValue,
-    ShareMap,
-)
+from assay.reporting import Chart, DotChart, Dots, Line, PlottedValue
+from assay.reporting.plot import BarChart, Bars, ConfusionMap, ShareMap
 from tests.test_layers import loaded_by
 
 SPACE = "{http://www.w3.org/2000/svg}"

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, make
 from assay.errors import DataError
 from assay.metrics import METRICS
 from assay.predictions import Answer, Predictions
-from assay.reporting.write import write_report
+from assay.reporting import write_report
 from tests.pixels import pixels, trained
 from tests.predictors import predictions
 from tests.reporting.pages import SHIFTED, Page, tables

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.diagnosis.check import kinds_in_order
+from assay.diagnosis import kinds_in_order
 from assay.reporting.case import case_of
 from assay.reporting.comparison import compared_groups
 from assay.reporting.provenance import flatten, provenance_of, relative_folder

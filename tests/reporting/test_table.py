@@ -1,6 +1,7 @@
 """Tables as HTML, Markdown and LaTeX, whole."""
 
-from assay.reporting.table import Table, latex, tex_file
+from assay.reporting import Table, tex_file
+from assay.reporting.table import latex
 
 TABLE = Table("Of <a>", ("task", "model", "F1"), (("a_b", "x|y", "50 %"), ("<c>", "z", "±1")), stubs=2, note="A & b.")
 

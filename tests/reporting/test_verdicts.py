@@ -7,18 +7,14 @@ import numpy as np
 import pytest
 
 from assay.code_files import forget_files, load_file
-from assay.diagnosis.check import kinds_in_order, tone_of
+from assay.diagnosis import SplitView, diagnose_run, kinds_in_order, read_thresholds, tone_of
 from assay.diagnosis.judging import judge
-from assay.diagnosis.runs import diagnose_run
-from assay.diagnosis.thresholds import read_thresholds
-from assay.diagnosis.views import SplitView
-from assay.metrics.evidence import gather_from
-from assay.reporting.case import cases_of
+from assay.metrics import gather_from
+from assay.reporting import cases_of, write_pages, write_report
 from assay.reporting.examples import example_for
 from assay.reporting.showing import Shown, choose
-from assay.reporting.write import write_pages, write_report
-from assay.runs.folder import RunFolder
-from assay.testing.findings import known_cases
+from assay.runs import RunFolder
+from assay.testing import known_cases
 from tests.canned import bits, run_of
 from tests.predictors import predictions
 from tests.reporting.pages import Page

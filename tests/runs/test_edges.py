@@ -5,9 +5,9 @@ import hashlib
 import pytest
 
 from assay.errors import DataError
-from assay.runs import usage
-from assay.runs.folder import RunFolder, seal_of
-from assay.runs.seals import check_learned, sealed
+from assay.runs import RunFolder, check_learned, usage
+from assay.runs.folder import seal_of
+from assay.runs.seals import sealed
 
 
 def test_a_folder_below_a_file_cannot_be_used(tmp_path):

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.data.manifest import PAIRS
+from assay.data import PAIRS, Dataset
 from assay.errors import DataError
-from assay.runs.folder import FILES, PARTS, RUN, SEAL, RunFolder, seal_of
+from assay.runs import FILES, RUN, RunFolder
+from assay.runs.folder import PARTS, SEAL, seal_of
 from tests.conftest import write
 from tests.predictors import predictions
 

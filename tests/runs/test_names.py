@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from assay.data.manifest import to_json
-from assay.runs.folder import RUN, RunFolder
+from assay.data import to_json
+from assay.runs import RUN, RunFolder
 
 
 def folder_of(tmp_path: Path, **more: object) -> RunFolder:

@@ -9,11 +9,9 @@ import pytest
 
 from assay.concepts import bits, digits
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
-from assay.metrics.evidence import Evidence
-from assay.runs import other_rule
-from assay.runs.other_rule import read_other_rule, under_rule
+from assay.logic import Knowledge, Odds, parse
+from assay.metrics import Evidence
+from assay.runs import other_rule, read_other_rule, under_rule
 
 AND = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
 OTHER = Knowledge.of(bits(["a", "b"]), {"either": "a or b", "same": "a == b"})

@@ -10,15 +10,24 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
+from assay.runs import (
+    RunFolder,
+    check_dataset,
+    check_learned,
+    read_other_rule,
+    split_for,
+    under_rule,
+    units_of,
+    usage,
+    write_pairs,
+    write_record,
+    writing,
+)
 from assay.runs import folder as folders
-from assay.runs import usage, writing
-from assay.runs.folder import RunFolder, seal_of
-from assay.runs.other_rule import read_other_rule, under_rule
-from assay.runs.seals import check_learned, sealed
-from assay.runs.units import units_of
-from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
+from assay.runs.folder import seal_of
+from assay.runs.seals import sealed
 from tests.leftovers import hidden, leave_file
 
 ABOUT = {

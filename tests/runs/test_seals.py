@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError, DataError
-from assay.models.core.runs import Order, load_model, train_run
+from assay.models import Order, load_model, train_run
 from assay.predictions import read_predictions
-from assay.runs.folder import FILES, RUN, SEAL, RunFolder
+from assay.runs import FILES, RUN, RunFolder
+from assay.runs.folder import SEAL
 from assay.seeds import rng_for
 from tests.pixels import pixels, trained
 

@@ -6,11 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
-from assay.runs.evidence import evidence_of
-from assay.runs.folder import RunFolder
-from assay.runs.units import KEYS, UNITS, units_of
+from assay.runs import UNITS, RunFolder, evidence_of, units_of
+from assay.runs.units import KEYS
 from tests.predictors import predictions
 
 

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.runs import usage
-from assay.runs.usage import measure_usage
+from assay.runs import measure_usage, usage
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is counted on Linux")
 MB = 2**20

@@ -4,12 +4,21 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
 from assay.predictions import read_predictions
-from assay.runs.folder import FILES, RUN, WEIGHTS, RunFolder
-from assay.runs.seals import check_learned, sealed
-from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
+from assay.runs import (
+    FILES,
+    RUN,
+    WEIGHTS,
+    RunFolder,
+    check_dataset,
+    check_learned,
+    split_for,
+    write_pairs,
+    write_record,
+)
+from assay.runs.seals import sealed
 from tests.conftest import Made
 from tests.leftovers import leave_file
 from tests.predictors import predictions

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.folds import Fold
+from assay.data import Dataset, Fold
 from assay.errors import ConfigError
 from assay.predictions import read_predictions
-from assay.studies.records import read_records
-from assay.studies.run import run_study
-from assay.studies.study import study_from
+from assay.studies import read_records, run_study, study_from
 from tests.pixels import TASK
 from tests.studies.test_study import Here
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from assay.studies.records import read_records
+from assay.studies import read_records
 from tests.pixels import TASK
 
 ray = pytest.importorskip("ray")

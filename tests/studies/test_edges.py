@@ -10,8 +10,8 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
-from assay.reporting.plot import COLOURS
-from assay.studies import analyses, fidelity, ready
+from assay.reporting import COLOURS
+from assay.studies import Outcome, Record, StudyConfig, analyses, departures, fidelity, find_study, ready, study_from
 from assay.studies import run as running
 from assay.studies.analyses import (
     ANALYSES,
@@ -26,14 +26,12 @@ from assay.studies.analyses import (
     run_analysis,
 )
 from assay.studies.charts import budget_of, charts_of, intervention_chart, seed_charts
-from assay.studies.fidelity import AsReleased, FidelityRow, StudyFidelity, departures
+from assay.studies.ledger import AsReleased, FidelityRow, StudyFidelity
 from assay.studies.published import Published, published_numbers
-from assay.studies.ready import ReadyStudy, find_study
-from assay.studies.records import Record
+from assay.studies.ready import ReadyStudy
 from assay.studies.results import mean_of, tables_of
-from assay.studies.study import StudyConfig, _with_place, study_from
+from assay.studies.study import _with_place
 from assay.studies.summary import ALL, RecordKey, SeedSummary, comparisons, over_tasks, sign_flip, summaries
-from assay.studies.work import Outcome
 from tests.samples import needs_task
 
 pytestmark = needs_task("mnlogic")
@@ -555,7 +553,7 @@ def test_changes_tell_apart_where_the_label_moved(monkeypatch):
 
 def test_leaks_are_of_the_kinds_that_there_are(monkeypatch):
     found = {"soft": {"ctl": 0.1, "icl": 0.2, "probe": 0.3}, "hard": None, "rows": 12}
-    monkeypatch.setattr("assay.diagnosis.leakage.leakage", lambda evidence: SimpleNamespace(to_dict=lambda: found))
+    monkeypatch.setattr("assay.diagnosis.leaks.leakage", lambda evidence: SimpleNamespace(to_dict=lambda: found))
     monkeypatch.setattr(analyses, "gather_from", lambda dataset, predictions: predictions)
     monkeypatch.setattr(analyses.RunFolder, "all_predictions", lambda self, knowledge: {"test": 1})
     data = SimpleNamespace(knowledge=None)
@@ -629,7 +627,7 @@ def test_another_rule_is_applied_to_the_splits_that_are_asked_for(monkeypatch):
     monkeypatch.setattr(
         "assay.runs.evidence.evidence_of", lambda run, dataset: {s: f"{s}!" for s in ("valid", "test", "ood")}
     )
-    monkeypatch.setattr("assay.metrics.score.score", score)
+    monkeypatch.setattr("assay.metrics.scoring.score", score)
     data = SimpleNamespace(knowledge=SimpleNamespace(space=bits(["a", "b"])))
     given = {
         "labels": {"y": "a and b"},

@@ -6,7 +6,8 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.studies.entries import _word, entries, short_hash
+from assay.studies import short_hash
+from assay.studies.entries import _word, entries
 from assay.studies.records import _number
 
 KNOWN = ["cbm", "dpl"]

@@ -8,11 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from assay.config import Settings
-from assay.data.recipe import recipe_from
+from assay.data import recipe_from
 from assay.errors import ConfigError
-from assay.studies import plan
-from assay.studies.plan import Cost, plan_of
-from assay.studies.study import CopyStep, DataStep, RunStep
+from assay.studies import CopyStep, DataStep, RunStep, plan, plan_of
+from assay.studies.plan import Cost
 from tests.samples import needs_task
 
 

@@ -4,9 +4,9 @@ import pytest
 import yaml
 
 from assay.errors import DataError, UnknownName
+from assay.studies import departures, find_study, ready_studies
 from assay.studies import fidelity as module
-from assay.studies.fidelity import absent_tables, departures, fidelity, fidelity_of
-from assay.studies.ready import find_study, ready_studies
+from assay.studies.ledger import absent_tables, fidelity, fidelity_of
 
 KNOWN = fidelity()
 

@@ -6,10 +6,10 @@ import pytest
 
 from assay.code_files import CodeFile
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, UnknownName
 from assay.studies import study as studies
-from assay.studies.study import study_from
+from assay.studies import study_from
 from tests.samples import needs_task
 
 pytestmark = needs_task("mnlogic")

@@ -9,7 +9,7 @@ import time
 import pytest
 import yaml
 
-from assay.studies.records import read_records
+from assay.studies import read_records
 from tests.pixels import TASK
 from tests.samples import needs_task
 

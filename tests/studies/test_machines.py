@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from assay.config import Settings, validate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
+from assay.data import Annotation, Dataset
 from assay.data.machine_scores import Scores
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions
-from assay.studies.machines import machine_of
+from assay.studies import machine_of
 from tests.predictors import predictions
 
 

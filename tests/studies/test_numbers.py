@@ -10,10 +10,9 @@ from scipy import stats
 
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.studies import Record, study_from
 from assay.studies.charts import charts_of, intervention_chart
-from assay.studies.records import Record
 from assay.studies.results import tables_of
-from assay.studies.study import study_from
 from assay.studies.summary import ALL, RecordKey, comparisons, over_tasks, sign_flip, summaries
 
 

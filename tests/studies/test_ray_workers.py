@@ -7,11 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from assay.code_files import load_file
-from assay.data.cluster import Died
+from assay.data import Died
 from assay.errors import RunFailed
-from assay.studies import ray_workers
-from assay.studies.ray_workers import RayWorkers, _perform
-from assay.studies.work import Outcome
+from assay.studies import Outcome, RayWorkers, ray_workers
+from assay.studies.ray_workers import _perform
 
 
 @dataclass

@@ -5,7 +5,7 @@ import pytest
 from assay.errors import ConfigError, UnknownName
 from assay.metrics import METRICS
 from assay.models import MODELS
-from assay.studies.ready import find_study, ready_studies
+from assay.studies import find_study, ready_studies
 from assay.studies.results import tables_of
 from assay.studies.summary import ALL
 

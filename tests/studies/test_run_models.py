@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, DataError
 from assay.models.core import runs as model_runs
 from assay.models.probes import layers
-from assay.runs.folder import RunFolder
-from assay.studies import analyses, run_models
+from assay.runs import RunFolder
+from assay.studies import RunModels, accuracy_of, analyses, answering_for, run_models, runs_in
 from assay.studies.analyses import Number, run_analysis
-from assay.studies.run_models import RunModels, accuracy_of, answering_for, runs_in
-from assay.testing import constant, oracle
-from assay.testing.sample_task import TwoSquares, small_dataset
+from assay.testing import TwoSquares, constant, oracle, small_dataset
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,7 @@
 import pytest
 
 from assay.config import Settings
-from assay.studies import local_workers
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.records import read_records
-from assay.studies.run import run_study
-from assay.studies.study import study_from
+from assay.studies import LocalWorkers, local_workers, read_records, run_study, study_from
 from assay.studies.work import groups_of_seeds, train_side_by_side
 
 STUDY = {

@@ -7,12 +7,11 @@ import pytest
 
 from assay.code_files import load_file, loaded_files
 from assay.config import Settings
-from assay.data.folds import Fold
+from assay.data import Fold
 from assay.errors import DataError
 from assay.models.core import runs as model_runs
 from assay.runs.usage import Usage
-from assay.studies import work
-from assay.studies.study import CopyStep, DataStep, RunStep
+from assay.studies import CopyStep, DataStep, RunStep, work
 from assay.studies.work import groups_of_seeds, perform, train_side_by_side
 
 

@@ -13,11 +13,7 @@ from assay.cli.demo import demo_study
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed, UnknownName
 from assay.models.core.neural import NeuralModel
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.ready import find_study
-from assay.studies.records import read_records
-from assay.studies.run import run_study
-from assay.studies.study import load_study, study_from
+from assay.studies import LocalWorkers, find_study, load_study, read_records, run_study, study_from
 from assay.studies.work import perform
 from tests.pixels import TASK
 from tests.samples import needs_task

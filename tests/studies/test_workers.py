@@ -16,13 +16,23 @@ import pytest
 from assay.code_files import load_file
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
-from assay.studies import allowed_code, local_workers, records, run, work
+from assay.studies import (
+    CopyStep,
+    DataStep,
+    LocalWorkers,
+    Outcome,
+    RunStep,
+    allowed_code,
+    local_workers,
+    read_records,
+    records,
+    run,
+    verdict_lines,
+    work,
+)
 from assay.studies.allowed_code import allow_code
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.records import read_records, records_of, write_records
-from assay.studies.study import CopyStep, DataStep, RunStep
-from assay.studies.verdicts import verdict_lines
-from assay.studies.work import Outcome, perform, progress_of
+from assay.studies.records import records_of, write_records
+from assay.studies.work import perform, progress_of
 
 
 def step(name, data="d", **more):

@@ -7,7 +7,7 @@ import pytest
 
 from assay.config import Settings
 from assay.studies.work import perform
-from assay.suites.making import make_data
+from assay.suites import make_data
 from assay.suites.suite import Suite, suite_from
 
 SPLITS = {"train": 64, "valid": 16, "test": 40, "hard": 16, "pairs": 12}

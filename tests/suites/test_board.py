@@ -5,11 +5,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError
+from assay.suites import BoardRow, write_board, write_rows
 from assay.suites.board import BoardCell, SuiteBoard, rank_table, verdict_table
-from assay.suites.rows import BoardRow, write_rows
-from assay.suites.site import write_board
 
 WHY = "reads a as <b>bold</b> | & more"
 

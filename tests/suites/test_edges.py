@@ -13,15 +13,27 @@ import yaml
 from assay.concepts import bits
 from assay.config import Settings, validate
 from assay.errors import AssayError, DataError, RunFailed
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models import MODELS
 from assay.predictions import Answer, Predictions
-from assay.suites import entry, judging, making, matrix, ranks, running, site, steps
+from assay.suites import (
+    BoardRow,
+    entry,
+    find_suite,
+    judging,
+    making,
+    matrix,
+    ranks,
+    running,
+    site,
+    steps,
+    suite_names,
+    summary_of,
+)
 from assay.suites.board import BoardCell, SuiteBoard
 from assay.suites.judging import Judged
 from assay.suites.ranks import MeanRank
-from assay.suites.rows import BoardRow
-from assay.suites.suite import TEST_CONCEPTS, find_suite, suite_from, suite_names, summary_of
+from assay.suites.suite import TEST_CONCEPTS, suite_from
 from tests.suites.conftest import CONFIG
 
 SUITE = suite_from(Settings(CONFIG))

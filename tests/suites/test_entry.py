@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import assay.suites.entry as entries
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError
-from assay.suites.entry import score_entry
+from assay.suites import score_entry
 
 SPLITS = ("test", "hard", "pairs")
 FACTS = {"suite": "tiny", "name": "theirs", "level": "concepts", "seeds": [0], "link": "https://example.org/theirs"}

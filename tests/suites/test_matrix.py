@@ -7,8 +7,8 @@ import pytest
 from assay.families import FAMILIES
 from assay.models import MODELS
 from assay.models.concept.cbm import CBM
-from assay.suites.matrix import MatrixCell, matrix_table, small_datasets, try_cell
-from assay.suites.suite import find_suite
+from assay.suites import find_suite, matrix_table, small_datasets
+from assay.suites.matrix import MatrixCell, try_cell
 
 
 @pytest.fixture(scope="module")

@@ -11,18 +11,31 @@ import pytest
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, DataError, RunFailed, UnknownName
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.predictions import Answer, Predictions
-from assay.suites import judging, making, matrix, running, site, steps
+from assay.suites import (
+    BoardRow,
+    find_suite,
+    judging,
+    making,
+    matrix,
+    matrix_table,
+    plain,
+    read_rows,
+    running,
+    site,
+    steps,
+    write_rows,
+)
 from assay.suites.board import BoardCell, SuiteBoard, rank_table, verdict_table
 from assay.suites.judging import Judged, area_under
 from assay.suites.making import MadeData, open_data
-from assay.suites.matrix import MatrixCell, matrix_table, try_cell
+from assay.suites.matrix import MatrixCell, try_cell
 from assay.suites.ranks import _resampled, _seed_means, rank_each, ranks_of
-from assay.suites.rows import MEASURES, RANKED, BoardRow, by_model, measures_of, merged, plain, read_rows, write_rows
+from assay.suites.rows import MEASURES, RANKED, by_model, measures_of, merged
 from assay.suites.steps import budgets_for, data_steps, run_step
-from assay.suites.suite import check_seeds, find_suite, suite_from
+from assay.suites.suite import check_seeds, suite_from
 from tests.samples import skip_without
 
 skip_without("mnlogic")

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
+from assay.suites import BoardRow
 from assay.suites.ranks import ranks_of
-from assay.suites.rows import BoardRow
 
 
 def rows_of(values, level="rule", **more):

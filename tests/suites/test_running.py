@@ -6,12 +6,12 @@ import math
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, UnknownName
 from assay.models.concept.cbm import CBM
 from assay.predictions import read_predictions
-from assay.suites.rows import BoardRow, merged, plain, read_rows, write_rows
-from assay.suites.running import SuiteOrder, run_suite
+from assay.suites import BoardRow, SuiteOrder, plain, read_rows, run_suite, write_rows
+from assay.suites.rows import merged
 from tests.suites.conftest import Here
 
 MODELS = ("blackbox", "cbm", "dpl", "tree", "popper")

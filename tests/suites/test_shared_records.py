@@ -8,8 +8,8 @@ import pytest
 from benchmarks.rows import rows_at_once, spoilt_rows
 
 from assay.errors import AssayError, DataError
+from assay.suites import BoardRow, add_entry, read_rows, write_rows
 from assay.suites.board import BoardCell
-from assay.suites.rows import BoardRow, add_entry, read_rows, write_rows
 from tests.samples import needs_task
 
 

@@ -9,9 +9,10 @@ from assay.config import Settings
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.families import FAMILIES
 from assay.models import MODELS
-from assay.suites.making import make_data, open_data
+from assay.suites import find_suite, make_data, suite_names
+from assay.suites.making import open_data
 from assay.suites.steps import run_step
-from assay.suites.suite import find_suite, suite_from, suite_names
+from assay.suites.suite import suite_from
 from assay.tasks import TASKS
 from tests.samples import MISSING, skip_without
 from tests.suites.conftest import CONFIG, Here

@@ -12,19 +12,34 @@ import yaml
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.diagnosis.check import kinds_in_order
+from assay.diagnosis import kinds_in_order
 from assay.errors import ConfigError, RunFailed, UnknownName
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.models.core import runs
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
-from assay.studies.judged import JudgedBy
-from assay.suites import entry, judging, making, matrix, ranks, running, site, steps
+from assay.studies import JudgedBy
+from assay.suites import (
+    BoardRow,
+    SuiteOrder,
+    entry,
+    judging,
+    making,
+    matrix,
+    plain,
+    ranks,
+    read_rows,
+    run_suite,
+    running,
+    site,
+    steps,
+    write_rows,
+)
 from assay.suites.board import BoardCell, SuiteBoard, rank_table
 from assay.suites.judging import area_under
-from assay.suites.rows import RANKED, BoardRow, merged, plain, read_rows, write_rows
-from assay.suites.running import RowKeeper, SuiteOrder, run_suite
+from assay.suites.rows import RANKED, merged
+from assay.suites.running import RowKeeper
 from assay.suites.suite import suite_from
 from assay.tasks import TASKS
 from tests.samples import needs_task

@@ -6,10 +6,9 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.errors import ConfigError, UnknownName
-from assay.logic.formula import TRUE
-from assay.tasks import TASKS
-from assay.tasks.base import combinations, resize_splits
-from assay.worlds.split import Quota, Split
+from assay.logic import TRUE
+from assay.tasks import TASKS, combinations, resize_splits
+from assay.worlds import Quota, Split
 from tests.toys import Coin, Shelf
 
 

@@ -8,16 +8,11 @@ from pydantic import Field
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError
-from assay.logic.formula import TRUE, Not
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Picture
-from assay.tasks import TASKS, TaskRegistry, scene_task
-from assay.tasks.base import Task, TaskConfig, combinations, resize_splits
-from assay.tasks.scene_task import SceneConfig, SceneTask
-from assay.worlds.hard import HardSource
-from assay.worlds.program_source import ProgramSource
-from assay.worlds.source import WorldSource
-from assay.worlds.split import Quota, Split
+from assay.logic import TRUE, Knowledge, Not
+from assay.render import Picture
+from assay.tasks import TASKS, SceneConfig, SceneTask, Task, TaskConfig, combinations, resize_splits, scene_task
+from assay.tasks.registered import TaskRegistry
+from assay.worlds import HardSource, ProgramSource, Quota, Split, WorldSource
 from tests.toys import Coin, Shelf
 
 

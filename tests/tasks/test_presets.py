@@ -4,7 +4,8 @@ import pytest
 
 from assay.errors import AssayError, UnknownName
 from assay.families import FAMILIES
-from assay.tasks import TASKS, Preset, TaskRegistry
+from assay.tasks import TASKS, Preset
+from assay.tasks.registered import TaskRegistry
 from tests.samples import SAMPLES
 from tests.toys import Shelf
 

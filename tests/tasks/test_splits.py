@@ -3,11 +3,10 @@
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.recipe import recipe_from, split_to_dict
+from assay.data import Dataset, recipe_from, split_to_dict
 from assay.tasks import TASKS
 from assay.testing import check_task, require
-from assay.worlds.split import Quota
+from assay.worlds import Quota
 from tests.boundaries import counts
 from tests.conftest import Made
 from tests.toys import Coin, Shelf

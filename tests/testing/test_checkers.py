@@ -10,19 +10,17 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
-from assay.metrics.metric import Metric
+from assay.logic import Knowledge, parse
+from assay.metrics import METRICS, Evidence, Metric
 from assay.models.core import runs
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Box, Layout, ObjectBox, Picture
+from assay.render import Box, Layout, ObjectBox, Picture
 from assay.testing import (
     CheckFailed,
     LawOutcome,
+    TwoSquares,
     check_metric,
     check_model,
     check_task,
@@ -32,12 +30,12 @@ from assay.testing import (
     oracle,
     require,
     shuffled,
+    small_dataset,
 )
 from assay.testing import tasks as task_laws
 from assay.testing.checks import need, try_laws
-from assay.testing.sample_task import SIDE, TwoSquares, small_dataset
-from assay.worlds.split import Quota, Split
-from assay.worlds.world import World
+from assay.testing.sample_task import SIDE
+from assay.worlds import Quota, Split, World
 
 
 def broken(checks: list[LawOutcome]) -> dict[str, str | None]:

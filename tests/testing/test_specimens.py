@@ -9,11 +9,12 @@ import assay.testing.zoo_rivals
 import assay.testing.zoo_specimens  # noqa: F401 - they register
 from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.check import kinds_in_order
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import kinds_in_order
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.seeds import rng_for
-from assay.testing.zoo import SPECIMENS, Habitat, Planted, rows_in_training
+from assay.testing import SPECIMENS, Habitat
+from assay.testing.zoo import Planted, rows_in_training
 
 SPACE = ConceptSpace(
     (

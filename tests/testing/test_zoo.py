@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis.check import kinds_in_order
-from assay.diagnosis.verdict import diagnose
-from assay.logic.knowledge import Knowledge
+from assay.diagnosis import diagnose, kinds_in_order
+from assay.logic import Knowledge
 from assay.seeds import rng_for
-from assay.testing import zoo
-from assay.testing.zoo import SPECIMENS, Habitat, Planted, Survey, habitat, survey
+from assay.testing import SPECIMENS, Habitat, Survey, habitat, survey, zoo
+from assay.testing.zoo import Planted
 from tests.samples import needs_task
 
 HOMES = ("mnadd-evenodd", "robots")

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 import uvicorn
 
-from assay.data.dataset import Dataset
-from assay.studies.run_models import RunModels
+from assay.data import Dataset
+from assay.studies import RunModels
+from assay.viewer import State, write_bundle
 from assay.viewer.app import create_app
-from assay.viewer.bundle import write_bundle
-from assay.viewer.state import State
 from tests.browser import started_browser
 from tests.pixels import pixels, trained
 

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
+from assay.viewer import State, write_bundle
 from assay.viewer.access import Access, hide_paths
 from assay.viewer.app import create_app
-from assay.viewer.bundle import write_bundle
 from assay.viewer.datasets import rule_table, small_diagram
 from assay.viewer.edit import ask_model, edit_sample, or_why
 from assay.viewer.embedding import layers_of, map_of, principal_plane
@@ -23,7 +23,6 @@ from assay.viewer.interventions import POLICY_NAMES
 from assay.viewer.pairs import KINDS
 from assay.viewer.pictures import film, nearness
 from assay.viewer.query import OUTCOMES, Query
-from assay.viewer.state import State
 from tests.browser import run_coroutine
 from tests.canned import Models, answers, bits, run_of, sums
 from tests.pins import Cases, digest, digests, plain, without

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from assay.errors import RunFailed
+from assay.viewer import State
 from assay.viewer.access import DRAWN_AT_ONCE, Access, hide_paths
 from assay.viewer.app import create_app, static_files
-from assay.viewer.state import State
 from tests.viewer.conftest import TOKEN, VISIT
 
 COOKIE = f"{Access(TOKEN).cookie}={TOKEN}"

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from assay.errors import DataError
-from assay.viewer.bundle import choose_rows, write_bundle
+from assay.viewer import write_bundle
+from assay.viewer.bundle import choose_rows
 from assay.viewer.compare import compare_runs
 from assay.viewer.samples import sample_of
 

@@ -9,12 +9,11 @@ import pytest
 from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.data.dataset import decode
+from assay.data import decode
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Box, ObjectBox, Picture
+from assay.render import Box, ObjectBox, Picture
 from assay.viewer import compare, embedding, interventions, pairs, pictures, query, reading, serve, units, verdicts
 from assay.viewer.answers import Answers, answers_of, plain, violated_constraints
 from assay.viewer.datasets import rule_table, small_diagram

@@ -7,9 +7,8 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.errors import DataError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.viewer import datasets
+from assay.logic import Constraint, Knowledge, parse
+from assay.viewer import State, datasets
 from assay.viewer.datasets import (
     audit_now,
     dataset_page,
@@ -19,7 +18,6 @@ from assay.viewer.datasets import (
     shortcuts_of,
     small_diagram,
 )
-from assay.viewer.state import State
 
 
 def test_the_truth_table_is_the_rule(state):

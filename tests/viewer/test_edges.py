@@ -15,8 +15,7 @@ from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.predictions import Answer, Predictions
 from assay.viewer import (
     access,
@@ -41,7 +40,7 @@ from assay.viewer.query import Query, _code, matching_rows
 from assay.viewer.runs import epochs_of, run_facts
 from assay.viewer.service import Service, page_number
 from assay.viewer.table import BoundaryTags, SplitTable
-from assay.worlds.world import World
+from assay.worlds import World
 from tests.viewer.test_counts import GOOD, KNOWLEDGE, POOR, STATE, Table, said
 
 # access

@@ -6,17 +6,14 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset, decode
-from assay.data.make import make
-from assay.data.rebuild import task_of
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, decode, make, recipe_from, task_of
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.models.core.runs import load_model
-from assay.studies.run_models import RunModels
+from assay.models import load_model
+from assay.studies import RunModels
+from assay.viewer import State
 from assay.viewer.edit import ask_model, edit_sample
 from assay.viewer.folders import ServedDataset, Shelf
 from assay.viewer.pictures import film
-from assay.viewer.state import State
 from tests.toys import Coin, written
 from tests.toys import Shelf as Boxes
 

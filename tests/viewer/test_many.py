@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.data.columns import CONCEPT, numbers
+from assay.data import CONCEPT, numbers
 from assay.data.manifest import fingerprint
 from assay.predictions import Answer, Predictions
+from assay.viewer import State
 from assay.viewer import table as tables
 from assay.viewer.compare import compare_runs
 from assay.viewer.query import Query
 from assay.viewer.samples import page_of, sample_of
-from assay.viewer.state import State
 from assay.viewer.table import SplitTable
 
 SHARDS, ROWS = 100, 1000

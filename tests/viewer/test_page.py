@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Box, Layout, ObjectBox, Picture
-from assay.tasks.base import Task
+from assay.render import Box, Layout, ObjectBox, Picture
+from assay.tasks import Task
+from assay.viewer import State, write_bundle
 from assay.viewer.app import create_app
-from assay.viewer.bundle import write_bundle
 from assay.viewer.query import Query, matching_rows
-from assay.viewer.state import State
 from assay.viewer.verdicts import verdict_of
 from tests.toys import written
 from tests.viewer.conftest import TOKEN, choose, go, settled

@@ -12,15 +12,14 @@ from fastapi.responses import Response
 
 from assay.concepts import bits
 from assay.errors import AssayError, ConfigError, DataError, RunFailed, UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
+from assay.viewer import State, bundle, datasets, edit, folders, runs, samples, serve
 from assay.viewer import app as app_module
-from assay.viewer import bundle, datasets, edit, folders, runs, samples, serve
 from assay.viewer import table as tables
 from assay.viewer.access import HEADERS, Access
 from assay.viewer.app import create_app
 from assay.viewer.folders import ServedDataset, ServedRun, Shelf
-from assay.viewer.state import State
-from assay.worlds.world import LUCK, World
+from assay.worlds import LUCK, World
 from tests.browser import run_coroutine
 from tests.viewer.test_edges import request
 

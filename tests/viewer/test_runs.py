@@ -7,18 +7,18 @@ import threading
 import numpy as np
 import pytest
 
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis import diagnose_run
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.metrics.evidence import gather_from
-from assay.runs.folder import RunFolder
-from assay.studies.run_models import RunModels
+from assay.metrics import gather_from
+from assay.runs import RunFolder
+from assay.studies import RunModels
+from assay.viewer import State
 from assay.viewer.embedding import CONCEPTS, layers_of, map_of, principal_plane
 from assay.viewer.interventions import intervention_curve
 from assay.viewer.pairs import pairs_of
 from assay.viewer.query import Misreading, Query, matching_rows
 from assay.viewer.reading import reading_of
 from assay.viewer.runs import run_page
-from assay.viewer.state import State
 from assay.viewer.verdicts import verdict_of
 
 AT = ("pixels", "test", "poor")

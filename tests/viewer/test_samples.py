@@ -8,13 +8,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.metrics.evidence import gather_from
-from assay.runs.folder import RunFolder
+from assay.metrics import gather_from
+from assay.runs import RunFolder
+from assay.viewer import State
 from assay.viewer.compare import compare_runs
 from assay.viewer.datasets import facts
 from assay.viewer.query import Query, matching_rows
 from assay.viewer.samples import PAGE, page_of, sample_of
-from assay.viewer.state import State
 
 SPLIT = "test"
 

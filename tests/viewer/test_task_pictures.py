@@ -4,7 +4,7 @@ import base64
 
 import numpy as np
 
-from assay.render.png import encode_png
+from assay.render import encode_png
 from assay.tasks import TASKS
 from assay.viewer.gallery import EXAMPLES, task_page, task_picture
 

@@ -13,14 +13,14 @@ import pytest
 from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.data.dataset import decode
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Picture
+from assay.data import decode
+from assay.logic import Knowledge
+from assay.render import Picture
 from assay.viewer import datasets, edit, embedding, folders, interventions, pairs, pictures, reading
 from assay.viewer.jobs import Jobs
 from assay.viewer.query import Query, matching_rows, outcome_mask
 from assay.viewer.table import SplitTable
-from assay.worlds.world import World
+from assay.worlds import World
 from tests.viewer.test_counts import GOOD, KNOWLEDGE, POOR, STATE, Changed, PairState, State, Table, said
 
 # answers and queries

@@ -5,16 +5,20 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import ConfigError
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.parse import parse
-from assay.logic.prolog import oracle
-from assay.worlds import object_counts
-from assay.worlds.hard import HardSource
-from assay.worlds.object_counts import RejectionSource, object_count_source
-from assay.worlds.program_source import ProgramSource
-from assay.worlds.source import WorldSource, _cut, labels_of
-from assay.worlds.split import Quota, Split
+from assay.logic import TRUE, Constraint, Knowledge, Odds, parse
+from assay.prolog import oracle
+from assay.worlds import (
+    HardSource,
+    ProgramSource,
+    Quota,
+    Split,
+    WorldSource,
+    labels_of,
+    object_count_source,
+    object_counts,
+)
+from assay.worlds.object_counts import RejectionSource
+from assay.worlds.source import _cut
 
 SUM = Knowledge.of(digits(["a", "b", "c"]), {"y": "a + b > c", "z": "a < 3"}, [Constraint("differ", parse("a != b"))])
 DIGITS = digits(["a", "b"])

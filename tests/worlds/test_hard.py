@@ -8,13 +8,8 @@ import pytest
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.errors import ConfigError
-from assay.logic.formula import Var, parity
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.worlds import hard
-from assay.worlds.hard import HardSource
-from assay.worlds.source import WorldSource
-from assay.worlds.split import Quota, Split
+from assay.logic import Constraint, Knowledge, Var, parity, parse
+from assay.worlds import HardSource, Quota, Split, WorldSource, hard
 from tests.boundaries import counts, in_turn
 
 XOR = Knowledge.of(bits(["a", "b", "c"]), {"y": "a ^ b ^ c"})

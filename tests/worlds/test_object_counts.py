@@ -8,18 +8,9 @@ import pytest
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.errors import KnowledgeError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.worlds import object_counts
-from assay.worlds.object_counts import (
-    ObjectCountSource,
-    RejectionSource,
-    _is_small,
-    _slots_filled,
-    object_count_source,
-)
-from assay.worlds.source import Source, WorldSource
-from assay.worlds.split import Split
+from assay.logic import Knowledge, parse
+from assay.worlds import Source, Split, WorldSource, object_count_source, object_counts
+from assay.worlds.object_counts import ObjectCountSource, RejectionSource, _is_small, _slots_filled
 
 COLOURS = ("red", "green", "blue")
 NUMBERS = (2, 3, 4)

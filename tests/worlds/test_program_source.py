@@ -5,12 +5,9 @@ import pytest
 
 from assay.concepts import digits
 from assay.errors import KnowledgeError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.logic.prolog import oracle
-from assay.worlds import program_source
-from assay.worlds.program_source import ProgramSource
-from assay.worlds.split import Split
+from assay.logic import Constraint, Knowledge, parse
+from assay.prolog import oracle
+from assay.worlds import ProgramSource, Split, program_source
 
 SPACE = digits(["a", "b"])
 PROGRAM = "big(W) :- a(W, A), b(W, B), A + B > 12."

@@ -10,12 +10,9 @@ import pytest
 from assay.arrays import Codes
 from assay.concepts import bits, digits
 from assay.errors import FormulaError, KnowledgeError
-from assay.logic.formula import Var, parity
-from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.parse import parse
-from assay.worlds.source import WorldSource, _cut, _gather, _locate, labels_of
-from assay.worlds.split import Split
-from assay.worlds.world import LUCK, Style
+from assay.logic import Constraint, Knowledge, Odds, Var, parity, parse
+from assay.worlds import LUCK, Split, Style, WorldSource, labels_of
+from assay.worlds.source import _cut, _gather, _locate
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
 XOR = Knowledge.of(bits(["a", "b", "c", "d", "e"]), {"y": parity(*map(Var, "abcde"))})

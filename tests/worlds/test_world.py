@@ -6,9 +6,8 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.logic.parse import parse
-from assay.worlds.split import Quota, Split
-from assay.worlds.world import World
+from assay.logic import parse
+from assay.worlds import Quota, Split, World
 
 WORLD = World(digits(["a", "b"]), (3, 4), {"pool": "test", "draw": [7, 9]})
 MIXED = ConceptSpace((Concept("hue", ("red", "blue")), Concept("big", (False, True)), Concept("n", (-1, 5))))

@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from assay.arrays import Array, as_array
 from assay.concepts import Value
-from assay.data.columns import CONCEPT, LABEL
-from assay.data.dataset import Dataset, SplitData
+from assay.data import CONCEPT, LABEL, Dataset, SplitData
 from assay.errors import ConfigError, DataError, suggestion
 from assay.predictions import Answer, Predictions, answers_in
 
@@ -145,7 +144,7 @@ def predictor_of(model: Any, dataset: Dataset, transform: Callable[[Array], Any]
     if hasattr(model, "predict") and hasattr(model, "answers"):  # a model of ours
         return lambda data: model.predict(data)
     if is_torch_module(model):
-        from assay.models.external.wrapped import wrap
+        from assay.models import wrap
 
         return wrap(model, dataset, transform).predict
     if hasattr(model, "predict"):

@@ -6,14 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.frames import to_frame
-from assay.studies.local_workers import LocalWorkers
-from assay.suites.entry import score_entry as rows_of_entry
-from assay.suites.making import DATA
-from assay.suites.rows import RECORDS, BoardRow, read_rows, write_rows
-from assay.suites.running import SuiteOrder
-from assay.suites.running import run_suite as carry_out
-from assay.suites.site import write_board
-from assay.suites.suite import USUAL, find_suite
+from assay.studies import LocalWorkers
+from assay.suites import DATA, RECORDS, USUAL, BoardRow, SuiteOrder, find_suite, read_rows, write_board, write_rows
+from assay.suites import run_suite as carry_out
+from assay.suites import score_entry as rows_of_entry
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -6,16 +6,21 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
-from assay.data.cache import cache_folder
-from assay.data.confounding.confounder import Confounder
-from assay.data.confounding.stored import confound_dataset
-from assay.data.dataset import Dataset, SplitData
-from assay.data.make import default_workers, refresh_pairs
-from assay.data.make import make as write
-from assay.data.manifest import PAIRS
-from assay.data.rebuild import task_of
-from assay.data.recipe import Recipe, recipe_from
-from assay.data.remote import Folder
+from assay.data import (
+    PAIRS,
+    Confounder,
+    Dataset,
+    Folder,
+    Recipe,
+    SplitData,
+    cache_folder,
+    confound_dataset,
+    default_workers,
+    recipe_from,
+    refresh_pairs,
+    task_of,
+)
+from assay.data import make as write
 from assay.progress import progress_bar
 from assay.seeds import digest
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.running import Run
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.progress import progress_bar
 
 if TYPE_CHECKING:
-    from assay.models.discovery.discovering import Discovered
+    from assay.models import Discovered
 
 
 def discover(
@@ -28,9 +28,8 @@ def discover(
     `source` is a run or its folder, the name of a backbone, or `input`. With an `output` folder, what the first seed
     found is written there as a run, with a page of top pictures. Other keywords are settings of the method.
     """
-    from assay.models.discovery.discovering import DiscoveryPlan
-    from assay.models.discovery.discovering import discover as discover_units
-    from assay.models.discovery.runs import discover_run
+    from assay.models import DiscoveryPlan, discover_run
+    from assay.models import discover as discover_units
 
     where = str(source.folder if isinstance(source, Run) else source)
     plan = DiscoveryPlan.of(method, where, Settings(dict(settings)), seeds, layer)

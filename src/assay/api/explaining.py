@@ -6,15 +6,13 @@ from typing import TYPE_CHECKING, Any
 from assay.api.answers import is_torch_module, predictor_of
 from assay.api.running import Run
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError
 from assay.progress import progress_bar
-from assay.runs.folder import RunFolder
-from assay.runs.writing import check_dataset
+from assay.runs import RunFolder, check_dataset
 
 if TYPE_CHECKING:
-    from assay.models.saliency.examined import ExaminedModel
-    from assay.models.saliency.explaining import Saliency
+    from assay.models import ExaminedModel, Saliency
 
 
 def saliency(
@@ -34,9 +32,7 @@ def saliency(
     estimator. With an `output` folder, maps over pictures are written there. Other keywords are settings, such as
     `steps` or `concepts`.
     """
-    from assay.models.saliency.explaining import explain
-    from assay.models.saliency.folder import explain_into
-    from assay.models.saliency.planning import SaliencyPlan
+    from assay.models import SaliencyPlan, explain, explain_into
 
     plan = SaliencyPlan.of(method, Settings(dict(settings)), examples=n, split=split, seed=seed)
     data, examined = _examine(model, dataset)
@@ -48,8 +44,7 @@ def saliency(
 
 def _examine(model: Any, dataset: Dataset | None) -> tuple[Dataset, "ExaminedModel"]:
     """Return the dataset and the model that is explained."""
-    from assay.models.core.model import Model
-    from assay.models.saliency.examined import ExaminedPredictor, examine_model
+    from assay.models import ExaminedPredictor, Model, examine_model
 
     if isinstance(model, (str, Path)):
         model = Run.open(model)
@@ -62,7 +57,7 @@ def _examine(model: Any, dataset: Dataset | None) -> tuple[Dataset, "ExaminedMod
     if isinstance(model, Model):
         return dataset, examine_model(model)
     if is_torch_module(model):
-        from assay.models.external.wrapped import wrap
+        from assay.models import wrap
 
         return dataset, examine_model(wrap(model, dataset))
     name = getattr(model, "__name__", type(model).__name__)

@@ -3,13 +3,13 @@
 import numpy as np
 
 from assay.arrays import find_rows
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError
 from assay.html import shorten
-from assay.metrics.evidence import Evidence, gather_from
+from assay.metrics import Evidence, gather_from
 from assay.plots import Figure, curve_plot, picture_sheet
 from assay.predictions import Predictions
-from assay.reporting.curves import coverage_of
+from assay.reporting import coverage_of
 
 
 def plot_coverage(dataset: Dataset, *answers: Predictions) -> Figure:

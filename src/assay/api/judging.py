@@ -6,36 +6,36 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.answers import predictor_of
 from assay.api.running import Run
-from assay.auditing.audit import Audit
-from assay.auditing.audit import audit as examine
-from assay.auditing.audited import audited_dataset
-from assay.counting.count import ReadingCount, count_readings
-from assay.data.dataset import Dataset
-from assay.data.manifest import PAIRS
-from assay.data.rebuild import redrawing_for
-from assay.data.remote import permit_remote
-from assay.data.support import training_support
-from assay.diagnosis.interventions.intervene import InterventionPlan, InterventionResult
-from assay.diagnosis.interventions.intervene import intervene as carry_out
-from assay.diagnosis.runs import diagnose_predictions, diagnose_run, training_worlds
-from assay.diagnosis.thresholds import DEFAULTS, Thresholds, read_thresholds
-from assay.diagnosis.verdict import Diagnosis
-from assay.diagnosis.verdict import diagnose as diagnose_evidence
+from assay.auditing import Audit, audited_dataset
+from assay.auditing import audit as examine
+from assay.counting import ReadingCount, count_readings
+from assay.data import PAIRS, Dataset, permit_remote, redrawing_for, training_support
+from assay.diagnosis import (
+    DEFAULTS,
+    Diagnosis,
+    InterventionPlan,
+    InterventionResult,
+    Thresholds,
+    diagnose_predictions,
+    diagnose_run,
+    read_thresholds,
+    training_worlds,
+)
+from assay.diagnosis import diagnose as diagnose_evidence
+from assay.diagnosis import intervene as carry_out
 from assay.distribution import import_extra
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence, gather_from
-from assay.metrics.score import Score
-from assay.metrics.score import score as score_evidence
-from assay.models.readers.opening import reader_for
+from assay.logic import Knowledge
+from assay.metrics import Evidence, Score, gather_from
+from assay.metrics import score as score_evidence
+from assay.models import reader_for
 from assay.predictions import Predictions
-from assay.reporting.case import cases_of
-from assay.reporting.write import write_pages
-from assay.runs.folder import RunFolder
-from assay.studies.run_models import RunModels
+from assay.reporting import cases_of, write_pages
+from assay.runs import RunFolder
+from assay.studies import RunModels
 
 if TYPE_CHECKING:
-    from assay.viewer.serve import Viewer
+    from assay.viewer import Viewer
 
 HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a function, a torch module or an estimator"
 
@@ -123,7 +123,7 @@ def count(
     Of a dataset the worlds of its training splits decide, of a task those that it would draw, of a rule all worlds.
     Keywords name concepts that are supervised: `a=True` for all values, `a=[3, 4]` for some.
     """
-    from assay.counting.reading_classes import check_reading_class
+    from assay.counting import check_reading_class
 
     given = {
         name: None if values is True else list(values) for name, values in supervised.items() if values is not False
@@ -186,7 +186,7 @@ def view(*sources: Dataset | Run | Path | str, port: int = 0, allow_remote: bool
     """
     for package in ("fastapi", "uvicorn"):
         import_extra(package, "the viewer")
-    from assay.viewer.serve import serve_in_background
+    from assay.viewer import serve_in_background
 
     if not sources:
         raise DataError("nothing to look at; name datasets or runs")

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.running import Run
 from assay.config import Settings, validate
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.progress import progress_bar
 
 if TYPE_CHECKING:
-    from assay.mending.curve import MendingCurve
+    from assay.mending import MendingCurve
 
 
 def mend(
@@ -27,8 +27,7 @@ def mend(
     Concept labels, examples, annotated nuisances and masks cost 1 each. Each round is a run in `output`; the same call
     goes on where an earlier one was stopped. Other keywords are settings such as `first`, `growth` and `seed`.
     """
-    from assay.mending.loop import mend_run
-    from assay.mending.situation import MendSettings
+    from assay.mending import MendSettings, mend_run
 
     known = run if isinstance(run, Run) else Run.open(run)
     chosen = validate(MendSettings, Settings({"strategy": strategy, "budget": budget, **settings}))

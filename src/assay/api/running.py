@@ -8,19 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.config import Settings
-from assay.data.cache import cache_folder
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import versions
-from assay.data.remote import permit_remote
+from assay.data import Dataset, SplitData, cache_folder, permit_remote, versions
 from assay.html import html_table, html_text
 from assay.plots import Figure, line_plot
 from assay.predictions import Predictions
 from assay.progress import progress_bar
-from assay.runs.folder import RUN, RunFolder
+from assay.runs import RUN, RunFolder
 from assay.seeds import digest
 
 if TYPE_CHECKING:
-    from assay.models.core.model import Model
+    from assay.models import Model
 
 
 @dataclass(frozen=True, repr=False)
@@ -45,7 +42,7 @@ class Run:
     @cached_property
     def model(self) -> "Model":
         """The trained model."""
-        from assay.models.core.runs import load_model
+        from assay.models import load_model
 
         return load_model(self.folder)
 
@@ -95,7 +92,7 @@ def train(
     there instead of training once more. `log` is where epochs and scores go, if anywhere: `tensorboard`, `wandb` or
     `mlflow`. All other keywords are settings of the model, such as `epochs`.
     """
-    from assay.models.core.runs import Order, train_run
+    from assay.models import Order, train_run
 
     order = Order(model, Settings(dict(settings)), seed, log=log)
     folder = _cached(order, dataset) if output is None else Path(output)

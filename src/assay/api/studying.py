@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from assay.config import Settings
 from assay.frames import to_frame
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.records import Record, read_records
-from assay.studies.run import run_study as carry_out
-from assay.studies.study import load_study, study_from
+from assay.studies import LocalWorkers, Record, load_study, read_records, study_from
+from assay.studies import run_study as carry_out
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,7 +49,7 @@ def run_study(
     else:
         planned = load_study(Path(study), place)
     if cluster:
-        from assay.studies.ray_workers import RayWorkers
+        from assay.studies import RayWorkers
 
         page = carry_out(planned, workers=RayWorkers(cluster))
     else:

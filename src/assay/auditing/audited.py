@@ -11,15 +11,11 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
-from assay.data.columns import AT_ONCE
-from assay.data.dataset import Dataset, SplitData, decode
-from assay.data.rebuild import task_of
+from assay.data import AT_ONCE, Dataset, SplitData, decode, task_of
 from assay.errors import DataError
-from assay.logic.formula import TRUE, Formula
-from assay.logic.knowledge import Knowledge
-from assay.tasks.base import Task
-from assay.worlds.split import HARD
-from assay.worlds.world import CONTENT, LUCK, SOURCES, World
+from assay.logic import TRUE, Formula, Knowledge
+from assay.tasks import Task
+from assay.worlds import CONTENT, HARD, LUCK, SOURCES, World
 
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400

@@ -11,8 +11,8 @@ import numpy as np
 from assay.arrays import Codes, distinct_rows
 from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, first_few
-from assay.metrics.ceiling import Ceiling
-from assay.metrics.ceiling import ceilings as ceilings_of
+from assay.metrics import Ceiling
+from assay.metrics import ceilings as ceilings_of
 
 TOLERATED = 0.05
 """The share of the labels that concepts may leave open: labels may be noisy."""

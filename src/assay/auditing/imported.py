@@ -13,12 +13,23 @@ import numpy as np
 from assay.arrays import Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit, as_number, place_in_split
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.data.columns import CONCEPT, LABEL
-from assay.data.imports.plain_table import NUISANCE, find_table, read_columns, source_names
-from assay.data.imports.rule_file import RULE, RuleFile, read_rule, rule_settings
-from assay.data.imports.source_table import files_in, to_values, values_in
+from assay.data import (
+    CONCEPT,
+    LABEL,
+    NUISANCE,
+    RULE,
+    RuleFile,
+    files_in,
+    find_table,
+    read_columns,
+    read_rule,
+    rule_settings,
+    source_names,
+    to_values,
+    values_in,
+)
 from assay.errors import DataError
-from assay.logic.formula import TRUE
+from assay.logic import TRUE
 
 Table = Mapping[str, Sequence[Any]]
 

@@ -22,8 +22,7 @@ from assay.auditing.complete import completeness_of, equal_examples
 from assay.auditing.pictures import invisible_concepts
 from assay.auditing.regions import leaking_regions
 from assay.distribution import import_extra
-from assay.metrics.boundary import balanced_accuracy
-from assay.metrics.metric import mean
+from assay.metrics import balanced_accuracy, mean
 from assay.seeds import rng_for
 
 PURPOSE = "the audit of nuisances"

@@ -10,10 +10,10 @@ from assay.auditing.copies import AS_IT_IS, PictureRow, near_copies
 from assay.auditing.reading import FEWEST_READ, PixelReading, concepts_to_read, readings
 from assay.concepts import listing
 from assay.errors import AssayError
-from assay.render.picture import Picture
+from assay.render import Picture
 from assay.seeds import rng_for
-from assay.tasks.base import Task
-from assay.worlds.world import World
+from assay.tasks import Task
+from assay.worlds import World
 
 TOO_MANY = 0.01
 WORLDS = 24

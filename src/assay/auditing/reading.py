@@ -15,7 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset
 from assay.distribution import import_extra
-from assay.metrics.boundary import balanced_accuracy
+from assay.metrics import balanced_accuracy
 from assay.seeds import rng_for
 
 PURPOSE = "the audit of what pictures show"

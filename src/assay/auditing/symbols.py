@@ -10,9 +10,7 @@ from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
 from assay.auditing.noise import labels_without_rule
 from assay.errors import TooLarge
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE, Formula, Var, conjunction, disjunction
+from assay.logic import TRUE, Formula, Var, compile_diagram, conjunction, disjunction, evaluate
 
 RARE = 0.1
 LEAST = 0.02

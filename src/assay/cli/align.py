@@ -35,13 +35,13 @@ def align(
     Weights can be zero, positive, negative or bounded. Writes a new run, and prints the accuracy with predicted and
     with true concepts of the head as trained, refitted, and constrained.
     """
-    from assay.data.dataset import Dataset
-    from assay.runs.folder import RunFolder
+    from assay.data import Dataset
+    from assay.runs import RunFolder
 
     RunFolder(run).about()
     dataset = Dataset.open(data)
     from assay.config import validate
-    from assay.models.concept.alignment import Alignment, align_run
+    from assay.models import Alignment, align_run
 
     alignment = validate(Alignment, settings_from(settings, config))
     aligned = align_run(run, dataset, alignment, output)

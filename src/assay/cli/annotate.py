@@ -31,10 +31,9 @@ def annotate(
     trained on the annotated columns `given_...` beside it.
     """
     from assay.config import Settings, validate
-    from assay.data.annotate import annotate as write
-    from assay.data.annotation import Annotation
-    from assay.data.dataset import Dataset
-    from assay.studies.machines import machine_of
+    from assay.data import Annotation, Dataset
+    from assay.data import annotate as write
+    from assay.studies import machine_of
 
     values = settings_from(settings, config)
     if seed:

@@ -32,12 +32,12 @@ def attribute(
     from them), both, or uncertain concepts. Beside it: what the model's own label head predicts for the true concepts.
     """
     from assay.arrays import find_rows
-    from assay.diagnosis.attribution import HEAD, evidence_of
-    from assay.diagnosis.attribution import attribute as attribute_errors
-    from assay.metrics.evidence import gather
+    from assay.diagnosis import ATTRIBUTION_HEAD, evidence_of
+    from assay.diagnosis import attribute as attribute_errors
+    from assay.metrics import gather
     from assay.predictions import read_predictions
-    from assay.runs.folder import RunFolder
-    from assay.studies.run_models import answering_for
+    from assay.runs import RunFolder
+    from assay.studies import answering_for
 
     dataset = dataset_for(run, data)
     answering, _ = answering_for(run, dataset, split)
@@ -55,7 +55,7 @@ def attribute(
     if as_json:
         print_json({"fingerprint": dataset.fingerprint, **attribution.to_dict()})
         return
-    print_table(HEAD, attribution.rows(), f"{attribution.model} on {split}")
+    print_table(ATTRIBUTION_HEAD, attribution.rows(), f"{attribution.model} on {split}")
     print_text(attribution.whole.text)
     blames = [[blame.concept, f"{blame.misread:,}", f"{blame.mends:,}"] for blame in attribution.concepts[:concepts]]
     if blames:

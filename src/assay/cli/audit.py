@@ -32,13 +32,9 @@ def audit(
     Checks labels, whether concepts determine them, balance, splits, sources, duplicates, visibility, nuisances and
     ceilings. Exits with 1 if one fails; what cannot be checked is listed as such, and is no failure.
     """
-    from assay.auditing.audit import audit as examine
-    from assay.auditing.audit import write_audit
-    from assay.auditing.audited import audited_dataset
-    from assay.auditing.imported import is_imported, open_imported
-    from assay.data.dataset import Dataset
-    from assay.data.manifest import NAME
-    from assay.data.remote import is_remote
+    from assay.auditing import audit as examine
+    from assay.auditing import audited_dataset, is_imported, open_imported, write_audit
+    from assay.data import NAME, Dataset, is_remote
 
     ours = (data / NAME).exists() or not is_imported(data)
     examined_data = audited_dataset(Dataset.open(data), settings_from(settings, None)) if ours else open_imported(data)

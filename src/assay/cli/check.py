@@ -42,7 +42,7 @@ def check(
 def _checks(reference: str, data: Path | None) -> "dict[str, list[LawOutcome]]":
     """Return the outcome of every law, by the name of what it is about."""
     from assay.code_files import load_file, split_reference
-    from assay.diagnosis.check import FINDINGS
+    from assay.diagnosis import FINDINGS
     from assay.metrics import METRICS
     from assay.models import MODELS
     from assay.tasks import TASKS
@@ -69,10 +69,9 @@ def _checks(reference: str, data: Path | None) -> "dict[str, list[LawOutcome]]":
 
 def _model_checks(names: list[str], data: Path | None, task: str | None) -> "dict[str, list[LawOutcome]]":
     """Try models on a dataset, or else on a small one of the file's own task, or of a sample task."""
-    from assay.data.dataset import Dataset
+    from assay.data import Dataset
     from assay.tasks import TASKS
-    from assay.testing import check_model
-    from assay.testing.sample_task import TwoSquares, small_dataset
+    from assay.testing import TwoSquares, check_model, small_dataset
 
     if not names:
         return {}

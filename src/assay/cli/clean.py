@@ -37,7 +37,7 @@ class CachedKind:
 
 def caches() -> list[CachedKind]:
     """Return what the cache holds, by kind, with sizes; a name may end with a hash."""
-    from assay.data.cache import cache_folder
+    from assay.data import cache_folder
 
     home = cache_folder()
     kinds: dict[str, list[Path]] = {}

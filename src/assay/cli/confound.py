@@ -33,9 +33,7 @@ def confound(
     `unconfounded` with the mark drawn freely, and `reversed` with a mark that goes with another label. A model that
     follows the mark gets the verdict `spurious` from `assay diagnose`.
     """
-    from assay.data.confounding.confounder import Confounder
-    from assay.data.confounding.stored import confound_dataset
-    from assay.data.dataset import Dataset
+    from assay.data import Confounder, Dataset, confound_dataset
 
     dataset = Dataset.open(data)
     partner = goes_with or dataset.knowledge.label_names[0]

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from assay.config import Settings
-    from assay.data.dataset import Dataset
-    from assay.diagnosis.thresholds import Thresholds
+    from assay.data import Dataset
+    from assay.diagnosis import Thresholds
 
 LOG_WIDTH = 160
 """How wide tables are where there is no terminal."""
@@ -53,7 +53,7 @@ def _run_metrics(files: list[str]) -> list[str]:
 def _permit_remote(context: typer.Context, permitted: bool) -> bool:
     """Let the command open addresses that records name, until it ends."""
     if permitted:
-        from assay.data.remote import permit_remote
+        from assay.data import permit_remote
 
         context.with_resource(permit_remote())
     return permitted
@@ -62,7 +62,7 @@ def _permit_remote(context: typer.Context, permitted: bool) -> bool:
 def _run_findings(files: list[str]) -> list[str]:
     if not files:
         return files  # the checks take a second to import
-    from assay.diagnosis.check import FINDINGS
+    from assay.diagnosis import FINDINGS
 
     return [FINDINGS.resolve(file) for file in files]
 
@@ -97,7 +97,7 @@ ThresholdOption = Annotated[
 
 def _here(path: Path) -> Path:
     """Return an output folder, refusing a URL: only datasets can be remote."""
-    from assay.data.remote import refuse_remote
+    from assay.data import refuse_remote
 
     try:
         path.resolve()
@@ -111,8 +111,8 @@ OutOption = Annotated[Path, typer.Option("-o", "--output", callback=_here, help=
 
 def dataset_for(run: Path, data: Path | None) -> "Dataset":
     """Open the dataset that was named, or else the one that a run was trained on."""
-    from assay.data.dataset import Dataset
-    from assay.runs.folder import RunFolder
+    from assay.data import Dataset
+    from assay.runs import RunFolder
 
     if data is None and run.is_file():
         raise ConfigError(f"{str(run)!r} is a predictions file; name the dataset folder after it")
@@ -191,7 +191,7 @@ def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
 def thresholds_from(pairs: Sequence[str]) -> "Thresholds":
     """Return the thresholds of the diagnosis with those of the command line, such as `memorised.drop=0.2`."""
     from assay.config import from_pairs
-    from assay.diagnosis.thresholds import read_thresholds
+    from assay.diagnosis import read_thresholds
 
     return read_thresholds(from_pairs(pairs).values)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from assay.arrays import Codes
     from assay.concepts import Value
     from assay.config import Settings
-    from assay.counting.count import ReadingCount
-    from assay.logic.knowledge import Knowledge
+    from assay.counting import ReadingCount
+    from assay.logic import Knowledge
 
 MOST_ENTRIES = 400
 """Of more, the search for shortcuts near to the right reading takes minutes."""
@@ -55,8 +55,7 @@ def count(
     A reasoning shortcut is a wrong reading of the concepts that keeps every label. Where there is none, only the right
     reading is left, and the concepts are identified. Concepts that the rule does not use are counted apart.
     """
-    from assay.counting.count import count_readings
-    from assay.counting.reading_classes import check_reading_class
+    from assay.counting import check_reading_class, count_readings
 
     chosen = check_reading_class(family)
     knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
@@ -75,7 +74,7 @@ def count(
 
 def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
     """Count with another engine and write the clauses, if asked to."""
-    from assay.counting.backends import count_with, encode_problem
+    from assay.counting import count_with, encode_problem
     from assay.files import write_atomically
 
     facts: dict[str, str | int] = {}
@@ -93,11 +92,10 @@ def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) 
 
 def _worlds(source: str, settings: "Settings", support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
     """Return the knowledge and the worlds of the support, None for all."""
-    from assay.data.support import parse_worlds, random_worlds, training_support
+    from assay.data import parse_worlds, random_worlds, training_support
 
     if source.endswith(".cnf"):
-        from assay.logic.cnf import knowledge_from_cnf
-        from assay.logic.dimacs import parse_dimacs
+        from assay.logic import knowledge_from_cnf, parse_dimacs
 
         path = Path(source)
         if not path.is_file():
@@ -134,7 +132,7 @@ def _parse_supervision(text: str, knowledge: "Knowledge") -> "dict[str, list[Val
 
 
 def _print(result: "ReadingCount") -> None:
-    from assay.counting.numerals import numeral, numerals
+    from assay.counting import numeral, numerals
 
     where = "every world" if result.worlds is None else f"{result.worlds:,} worlds"
     how = f"{result.family}, {where}; {result.method}, {result.seconds:.2f} s"

@@ -25,7 +25,7 @@ def decode(
     Replaces them by the most probable ones that satisfy every constraint. The output is a predictions file like any
     other: `assay score` and `assay diagnose` take it.
     """
-    from assay.data.dataset import Dataset
+    from assay.data import Dataset
     from assay.errors import DataError
     from assay.predictions import apply_constraints, read_predictions
 

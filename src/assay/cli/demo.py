@@ -13,7 +13,7 @@ from assay.cli.console import print_next, print_sentences, print_text, progress_
 from assay.cli.verdicts import print_verdicts
 
 if TYPE_CHECKING:
-    from assay.studies.study import Study
+    from assay.studies import Study
 
 DEMO = {
     "name": "Assay demo: sums of digits, a formula over bits, robots",
@@ -39,10 +39,9 @@ def demo(
 
     Makes three datasets, trains three models on each, and reports which of them have learned a shortcut.
     """
-    from assay.diagnosis.runs import diagnose_run
-    from assay.runs.folder import RunFolder
-    from assay.studies.run import run_study
-    from assay.studies.verdicts import verdict_lines
+    from assay.diagnosis import diagnose_run
+    from assay.runs import RunFolder
+    from assay.studies import run_study, verdict_lines
 
     study = demo_study(output)
     with progress_bar() as bar:
@@ -70,6 +69,6 @@ def demo(
 def demo_study(output: Path) -> "Study":
     """Return the demo as a study."""
     from assay.config import Settings
-    from assay.studies.study import study_from
+    from assay.studies import study_from
 
     return study_from(Settings(DEMO), output)

@@ -22,7 +22,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.diagnosis.verdict import Diagnosis
+    from assay.diagnosis import Diagnosis
 
 
 def diagnose(
@@ -45,15 +45,15 @@ def diagnose(
     Prints the verdict, at most two reasons with their numbers, how certain the verdict is, and what to do next. The
     words of verdicts: assay list findings; what one tests: assay show FINDING; thresholds: assay list thresholds.
     """
-    from assay.diagnosis.runs import diagnose_run, diagnose_under_rule
-    from assay.runs.folder import RunFolder
+    from assay.diagnosis import diagnose_run, diagnose_under_rule
+    from assay.runs import RunFolder
 
     thresholds = thresholds_from(settings)
     dataset = dataset_for(run, data)
     if rule is None:
         diagnosis = diagnose_run(RunFolder(run), dataset, thresholds=thresholds)
     else:
-        from assay.runs.other_rule import read_other_rule
+        from assay.runs import read_other_rule
 
         diagnosis = diagnose_under_rule(RunFolder(run), dataset, read_other_rule(rule, dataset.knowledge), thresholds)
     if as_json:
@@ -67,8 +67,7 @@ def diagnose(
 
 def _print_all(diagnosis: "Diagnosis") -> None:
     """Print the other sentences, what labels move with, and the table of every test."""
-    from assay.diagnosis.reliance import RELIANCE_HEAD, reliance_table
-    from assay.diagnosis.table import HEAD, cells_of
+    from assay.diagnosis import RELIANCE_HEAD, TABLE_HEAD, cells_of, reliance_table
 
     print_text()
     print_paragraphs(diagnosis.details)
@@ -76,4 +75,4 @@ def _print_all(diagnosis: "Diagnosis") -> None:
         print_text()
         print_table(RELIANCE_HEAD, reliance_table(diagnosis.reliance), "What the label moves with")
     print_text()
-    print_table(HEAD, cells_of(diagnosis.table), "What was tested")
+    print_table(TABLE_HEAD, cells_of(diagnosis.table), "What was tested")

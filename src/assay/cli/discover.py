@@ -21,7 +21,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.models.discovery.discovering import Discovered
+    from assay.models import Discovered
 
 MOST_CONCEPTS = 20
 
@@ -47,14 +47,13 @@ def discover(
     Units are matched with the true concepts on validation and scored on the test split, beside chance. Writes a run,
     which can be scored, diagnosed, reported and viewed, and a page with the top pictures of each unit.
     """
-    from assay.data.dataset import Dataset
-    from assay.models.discovery import METHODS
+    from assay.data import Dataset
+    from assay.models import METHODS
 
     METHODS.entry(method)
     chosen = parse_seeds(seeds)
     dataset = Dataset.open(data)
-    from assay.models.discovery.discovering import DiscoveryPlan
-    from assay.models.discovery.runs import PAGE, discover_run
+    from assay.models import PAGE, DiscoveryPlan, discover_run
 
     plan = DiscoveryPlan.of(method, source, settings_from(settings, config), chosen, layer)
     with progress_bar() as bar:
@@ -67,8 +66,8 @@ def discover(
 
 
 def _print_scores(discovered: "Discovered") -> None:
-    from assay.diagnosis.discovery.scores import MEANINGS
-    from assay.reporting.discovery import concept_rows
+    from assay.diagnosis import MEANINGS
+    from assay.reporting import concept_rows
 
     first = discovered.first
     rows = [

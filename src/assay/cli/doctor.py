@@ -94,6 +94,6 @@ def gpu() -> str:
     """Return what PyTorch can compute on, in words."""
     if importlib.util.find_spec("torch") is None:
         return "no PyTorch"
-    from assay.models.core.devices import describe_gpu
+    from assay.models import describe_gpu
 
     return describe_gpu()

@@ -19,9 +19,8 @@ def export(
 
     File names, folders and keys are those that the program reads.
     """
-    from assay.data.dataset import Dataset
-    from assay.data.exports import export as write
-    from assay.data.rebuild import check_code
+    from assay.data import Dataset, check_code
+    from assay.data import export as write
 
     dataset = Dataset.open(data)
     check_code(dataset, task_file)

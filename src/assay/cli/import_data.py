@@ -30,8 +30,7 @@ def import_data(
     above. Settings: picture, table, split, shares, size, resize (letterbox, crop, stretch), counts, name.
     """
     from assay.config import Settings
-    from assay.data.imports.importing import import_folder
-    from assay.data.imports.words import describe_import
+    from assay.data import describe_import, import_folder
 
     given = {"layout": layout, "labels": label, "concepts": concept, "seed": seed}
     chosen = Settings({key: value for key, value in given.items() if value})

@@ -21,7 +21,7 @@ from assay.errors import ConfigError
 from assay.progress import progress_bar
 
 if TYPE_CHECKING:
-    from assay.diagnosis.interventions.intervene import InterventionResult
+    from assay.diagnosis import InterventionResult
 
 LIST: list[str] = []
 COLUMNS = {
@@ -85,13 +85,13 @@ def intervene(
     budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
     from assay.config import from_pairs
-    from assay.data.rebuild import redrawing_for
-    from assay.diagnosis.interventions.intervene import InterventionPlan
-    from assay.diagnosis.interventions.intervene import intervene as carry_out
-    from assay.models.readers.opening import reader_for
-    from assay.reporting.interventions import build_record, write_interventions
-    from assay.runs.folder import RunFolder
-    from assay.studies.run_models import accuracy_of, answering_for, runs_in
+    from assay.data import redrawing_for
+    from assay.diagnosis import InterventionPlan
+    from assay.diagnosis import intervene as carry_out
+    from assay.models import reader_for
+    from assay.reporting import build_record, write_interventions
+    from assay.runs import RunFolder
+    from assay.studies import accuracy_of, answering_for, runs_in
 
     runs = runs_in(run)
     dataset = dataset_for(runs[0], data)

@@ -8,7 +8,7 @@ import typer
 from assay.cli.console import DataArgument, JsonFlag, ModelFileOption, SeedOption, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from assay.data.dataset import Dataset
+    from assay.data import Dataset
 
 
 def leakage(
@@ -25,11 +25,11 @@ def leakage(
     How much they reveal of labels (CTL) and of each other (ICL) beyond the true concepts. For models that support
     interventions, also whether labels survive when the concepts are shuffled or constant.
     """
-    from assay.data.dataset import Dataset
-    from assay.diagnosis.leakage import leakage as measure
+    from assay.data import Dataset
+    from assay.diagnosis import leakage as measure
     from assay.errors import DataError
-    from assay.metrics.evidence import gather_from
-    from assay.runs.folder import RunFolder
+    from assay.metrics import gather_from
+    from assay.runs import RunFolder
 
     dataset = Dataset.open(data)
     predictions = RunFolder(run).all_predictions(dataset.knowledge, dataset.sizes)
@@ -79,8 +79,7 @@ def _bypass(run: Path, dataset: "Dataset", split: str, seed: int) -> tuple[dict[
     if run.is_file():
         return None, "a predictions file has no model"
     from assay.errors import ConfigError, DataError, MissingExtra
-    from assay.models.core.runs import load_model
-    from assay.models.probes.bypass import bypass
+    from assay.models import bypass, load_model
 
     try:
         model = load_model(run)  # a network needs torch, a program does not

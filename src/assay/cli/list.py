@@ -14,11 +14,11 @@ JUDGING = ("findings", "thresholds")
 
 def registries() -> dict[str, Registry]:
     """Return every registry by the plural of its kind, but that of findings."""
-    from assay.data.exports import EXPORTS
+    from assay.data import EXPORTS
     from assay.mending import STRATEGIES
     from assay.metrics import METRICS
     from assay.models import BACKBONES, MODELS
-    from assay.models.discovery import METHODS as DISCOVERY
+    from assay.models import METHODS as DISCOVERY
     from assay.tasks import TASKS
 
     kinds = {"tasks": TASKS, "models": MODELS, "metrics": METRICS, "backbones": BACKBONES}
@@ -28,7 +28,7 @@ def registries() -> dict[str, Registry]:
 def registry_of(kind: str) -> Registry | None:
     """Return the registry of a kind by its plural, None if there is none."""
     if kind == "findings":
-        from assay.diagnosis.check import FINDINGS
+        from assay.diagnosis import FINDINGS
 
         return FINDINGS
     return registries().get(kind)
@@ -77,19 +77,19 @@ def _list_judging(kind: str, as_json: bool) -> None:
         return
     print_table([kind, *list(rows[0])[1:]], [[str(value) for value in row.values()] for row in rows])
     if kind == "findings":
-        from assay.diagnosis.check import FINDINGS
+        from assay.diagnosis import FINDINGS
 
         _say_broken(FINDINGS)
 
 
 def _findings() -> list[dict[str, Any]]:
-    from assay.diagnosis.check import known_checks
+    from assay.diagnosis import known_checks
 
     return [{"name": check.name, "tone": check.tone, "says": check.summary} for check in known_checks()]
 
 
 def _thresholds() -> list[dict[str, Any]]:
-    from assay.diagnosis.thresholds import described
+    from assay.diagnosis import described
 
     names = ("name", "value", "decides", "chosen by")
     return [dict(zip(names, (name, round(value, 4), *why), strict=True)) for name, value, *why in described()]

@@ -23,8 +23,7 @@ from assay.errors import ConfigError
 
 if TYPE_CHECKING:
     from assay.cli.make_settings import Output
-    from assay.data.recipe import Recipe
-    from assay.data.remote import Folder
+    from assay.data import Folder, Recipe
 
 LONG = 60.0
 """From how many seconds on an estimate is printed first."""
@@ -55,11 +54,9 @@ def make(
     """Make a dataset of a task. The same command resumes one that was stopped."""
     from assay.cli.make_settings import Output, given_options, given_sizes
     from assay.config import validate
-    from assay.data.archive import archive as pack
-    from assay.data.cluster import Cluster
-    from assay.data.make import default_workers
-    from assay.data.make import make as write
-    from assay.data.recipe import recipe_from
+    from assay.data import Cluster, default_workers, recipe_from
+    from assay.data import archive as pack
+    from assay.data import make as write
 
     base = settings_from(settings, config).rename_keys(RSBENCH)
     options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
@@ -105,7 +102,7 @@ def make(
 
 def _say_long(recipe: "Recipe", rows: int, workers: int) -> None:
     """Say how long making will take, where that is long enough to be told before."""
-    from assay.data.estimate import seconds_per_example
+    from assay.data import seconds_per_example
     from assay.progress import duration
 
     try:
@@ -120,7 +117,7 @@ def _say_long(recipe: "Recipe", rows: int, workers: int) -> None:
 
 def _folder(own: "Output") -> "Folder":
     """Return where the dataset goes."""
-    from assay.data.remote import folder_at
+    from assay.data import folder_at
 
     folder = folder_at(own.output_dir or "")
     if own.archive and not isinstance(folder, Path):

@@ -26,7 +26,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.mending.curve import MendingCurve
+    from assay.mending import MendingCurve
 
 
 def mend(
@@ -59,8 +59,7 @@ def mend(
     flags = Settings({"strategy": strategy, "budget": budget, "seed": seed})
     values = settings_from(settings, config).merge(flags)
     dataset = dataset_for(run, data)
-    from assay.mending.loop import mend_run
-    from assay.mending.situation import MendSettings
+    from assay.mending import MendSettings, mend_run
 
     with progress_bar() as bar:
         curve = mend_run(run, dataset, validate(MendSettings, values), output, bar)
@@ -71,9 +70,9 @@ def mend(
 
 
 def _print(curve: "MendingCurve", run: Path, output: Path) -> None:
-    from assay.mending.curve import HEAD
+    from assay.mending import CURVE_HEAD
 
-    print_table(list(HEAD), [one.cells for one in curve.rounds])
+    print_table(list(CURVE_HEAD), [one.cells for one in curve.rounds])
     print_text(curve.text)
     last = run if len(curve.rounds) == 1 else output / curve.rounds[-1].run
     print_next(

@@ -75,7 +75,7 @@ def _write_data(folder: Path, names: dict[str, str]) -> None:
     import numpy as np
 
     from assay.files import write_atomically
-    from assay.render.png import encode_png
+    from assay.render import encode_png
     from assay.seeds import rng_for
 
     rng, table = rng_for(0, "new data"), io.StringIO()

@@ -18,9 +18,8 @@ from assay.cli.console import (
 from assay.errors import ConfigError
 
 if TYPE_CHECKING:
-    from assay.data.dataset import Dataset
-    from assay.data.pairs import Pairs
-    from assay.tasks.base import Task
+    from assay.data import Dataset, Pairs
+    from assay.tasks import Task
 
 
 def pairs(
@@ -50,10 +49,7 @@ def pairs(
     With `-o`, the worlds of any split before and after a change go to a file of their own; with `--do` all worlds that
     an intervention applies to are changed, whether the task would sample the outcome or not.
     """
-    from assay.data.dataset import Dataset
-    from assay.data.pairs import intervened, pairs_of
-    from assay.data.rebuild import task_of
-    from assay.data.recipe import MOST_PAIRS
+    from assay.data import MOST_PAIRS, Dataset, intervened, pairs_of, task_of
 
     dataset = Dataset.open(data)
     task = task_of(dataset, settings_from(settings, None))
@@ -72,7 +68,7 @@ def pairs(
 
 def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bool, as_json: bool) -> None:
     """Draw the split of counterfactual worlds anew."""
-    from assay.data.make import refresh_pairs
+    from assay.data import refresh_pairs
 
     if file_asked:
         raise ConfigError("--split and --do need -o FILE; the dataset's own split holds single changes of test worlds")
@@ -87,7 +83,7 @@ def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bo
 
 
 def _write(pairs: "Pairs", output: Path) -> None:
-    from assay.data.columns import parquet_bytes
+    from assay.data import parquet_bytes
     from assay.files import write_atomically
 
     write_atomically(output, parquet_bytes(pairs.data.table))

@@ -25,11 +25,11 @@ def predict(
     With -o, for another dataset with the same concepts, labels and size of pictures (transfer): score and diagnose that
     folder as any run.
     """
-    from assay.runs.folder import RunFolder
+    from assay.runs import RunFolder
 
     RunFolder(run).about()
     dataset = dataset_for(run, data)
-    from assay.models.core.runs import predict_run, transfer_run
+    from assay.models import predict_run, transfer_run
 
     if output is not None:
         paths = transfer_run(run, dataset, output)

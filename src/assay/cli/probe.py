@@ -22,7 +22,7 @@ from assay.cli.console import (
 from assay.errors import UnknownName, suggestion
 
 if TYPE_CHECKING:
-    from assay.models.probes.probing import Probed
+    from assay.models import Probed
 
 METHODS = ("linear", "tcav")
 MOST_EFFECTS = 10
@@ -46,16 +46,14 @@ def probe(
     The predictions of the best probe are written as a run, which can be scored and diagnosed.
     """
     from assay.config import validate
-    from assay.data.dataset import Dataset
-    from assay.runs.folder import RunFolder
+    from assay.data import Dataset
+    from assay.runs import RunFolder
 
     if method not in METHODS:
         raise UnknownName(f"no method named {method!r}{suggestion(method, METHODS)}")
     RunFolder(run).about()
     dataset = Dataset.open(data)
-    from assay.models.probes.linear import ProbeConfig
-    from assay.models.probes.probing import Ask, table
-    from assay.models.probes.runs import effect_rows, probe_run
+    from assay.models import Ask, ProbeConfig, effect_rows, probe_run, table
 
     probe_config = validate(ProbeConfig, settings_from(settings, config))
     ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, probe_config, seed)

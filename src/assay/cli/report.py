@@ -34,9 +34,8 @@ def report(
 
     The output folder gets report.html, report.md, report.json and tables.tex.
     """
-    from assay.data.dataset import Dataset
-    from assay.reporting.case import cases_of
-    from assay.reporting.write import write_pages
+    from assay.data import Dataset
+    from assay.reporting import cases_of, write_pages
 
     dataset = None if data is None else Dataset.open(data)
     with progress_bar() as bar:

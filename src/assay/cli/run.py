@@ -39,14 +39,9 @@ def run(
     What is finished is kept, so that the same command resumes a study that was stopped.
     """
     from assay.code_files import loaded_files
-    from assay.data.remote import refuse_remote
-    from assay.models.core.logs import check_log
-    from assay.studies.local_workers import LocalWorkers
-    from assay.studies.plan import plan_of
-    from assay.studies.ray_workers import RayWorkers
-    from assay.studies.ready import find_study
-    from assay.studies.run import run_study
-    from assay.studies.verdicts import verdict_lines
+    from assay.data import refuse_remote
+    from assay.models import check_log
+    from assay.studies import LocalWorkers, RayWorkers, find_study, plan_of, run_study, verdict_lines
 
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")

@@ -23,7 +23,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.models.saliency.explaining import Saliency
+    from assay.models import Saliency
 
 
 def saliency(
@@ -49,16 +49,11 @@ def saliency(
     beside chance. As a check of the method, weights are drawn anew: maps that stay the same say nothing of the model.
     """
     from assay.config import Settings
-    from assay.runs.folder import RunFolder
-    from assay.runs.writing import check_dataset
+    from assay.runs import RunFolder, check_dataset
 
     dataset = dataset_for(run, data)
     check_dataset(RunFolder(run), dataset)
-    from assay.models.core.runs import load_model
-    from assay.models.saliency.examined import examine_model
-    from assay.models.saliency.explaining import explain
-    from assay.models.saliency.folder import explain_into
-    from assay.models.saliency.planning import SaliencyPlan
+    from assay.models import SaliencyPlan, examine_model, explain, explain_into, load_model
 
     given = settings_from(settings, config).merge(Settings({"concepts": concept} if concept else {}))
     plan = SaliencyPlan.of(method, given, examples=examples, split=split, seed=seed)
@@ -76,11 +71,11 @@ def saliency(
 
 
 def _print(found: "Saliency") -> None:
-    from assay.diagnosis.saliency import HEAD, score_rows
+    from assay.diagnosis import SALIENCY_HEAD, score_rows
 
     title = f"{found.plan.method} of {found.model} on {found.plan.split}, {found.plan.examples:,} examples"
     if found.scores:
-        print_table(HEAD, score_rows(found.scores), title)
+        print_table(SALIENCY_HEAD, score_rows(found.scores), title)
     if found.check is not None and len(found.check.stages) > 1:
         rows = [
             [str(stage.layers), stage.last, f"{stage.similarity:.2f} ({stage.low:.2f} to {stage.high:.2f})"]

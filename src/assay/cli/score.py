@@ -23,24 +23,22 @@ def score(
     The predictions are those of a run, or a file that any program wrote. With --rule, labels are those that the rule in
     this file (labels: {name: formula}) gives to the true and to the predicted concepts.
     """
-    from assay.metrics import METRICS
-    from assay.metrics.score import format_score
-    from assay.metrics.score import score as measure
-    from assay.runs.evidence import evidence_of
-    from assay.runs.folder import RunFolder
+    from assay.metrics import METRICS, format_score
+    from assay.metrics import score as measure
+    from assay.runs import RunFolder, evidence_of
 
     names = [METRICS.resolve(name) for name in metric] or list(METRICS)
     files = {name: code.to_dict() for name in names if (code := METRICS.entry(name).code) is not None}
     dataset = dataset_for(predictions, data)
     evidence = evidence_of(RunFolder(predictions), dataset)
     if rule is not None:
-        from assay.runs.other_rule import read_other_rule, under_rule
+        from assay.runs import read_other_rule, under_rule
 
         other = read_other_rule(rule, dataset.knowledge)
         evidence = {split: under_rule(rows, other) for split, rows in evidence.items()}
     scores = {split: measure(rows, names) for split, rows in evidence.items()}
     if as_json:
-        from assay.diagnosis.runs import provenance
+        from assay.diagnosis import provenance
 
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
         swapped = {} if rule is None else {"rule": str(rule)}

@@ -12,8 +12,8 @@ from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, pri
 
 if TYPE_CHECKING:
     from assay.config import Settings
-    from assay.diagnosis.check import Check
-    from assay.logic.knowledge import Knowledge
+    from assay.diagnosis import Check
+    from assay.logic import Knowledge
     from assay.registry import Registry
 
 DIAGRAM = 20_000
@@ -38,7 +38,7 @@ def show(
     For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow. For a
     finding: its null hypothesis, statistic, sentences, thresholds, and the findings that explain the same better.
     """
-    from assay.data.remote import is_remote
+    from assay.data import is_remote
     from assay.tasks import TASKS
 
     if is_remote(task) or (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
@@ -62,14 +62,14 @@ def _kinds(name: str) -> "Iterator[tuple[Registry, Callable[[str, bool], None]]]
     yield MODELS, _show_model
     yield BACKBONES, _show_backbone
     if name not in TASKS:
-        from assay.diagnosis.check import FINDINGS
+        from assay.diagnosis import FINDINGS
 
         yield FINDINGS, _show_finding
 
 
 def _show_task(task: str, settings: "Settings", as_json: bool) -> None:
     from assay.config import describe_settings
-    from assay.data.recipe import recipe_from, split_to_dict
+    from assay.data import recipe_from, split_to_dict
 
     recipe = recipe_from(task, settings)
     instance = recipe.task
@@ -88,7 +88,7 @@ def _show_task(task: str, settings: "Settings", as_json: bool) -> None:
         "config": instance.config.model_dump(mode="json"),
     }
     if as_json:
-        from assay.logic.latex import latex
+        from assay.logic import latex
 
         print_json({**facts, "latex": {x.name: latex(x.formula) for x in instance.knowledge.labels}})
         return
@@ -130,7 +130,7 @@ def _print_knowledge(facts: dict[str, Any]) -> None:
 def _diagram_nodes(knowledge: "Knowledge") -> int | None:
     """Return the size of the rule's decision diagram, None if it is too large to compile for a look."""
     from assay.errors import TooLarge
-    from assay.logic.circuit import compile_diagram
+    from assay.logic import compile_diagram
 
     large = sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES
     budget = DIAGRAM // 20 if large else DIAGRAM  # each node of a large formula takes long
@@ -144,9 +144,8 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
     """Say how many reasoning shortcuts the training worlds allow."""
     if sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES:
         return f"reasoning shortcuts: not counted; run assay count {task}"
-    from assay.counting.count import count_readings
-    from assay.counting.numerals import numerals
-    from assay.data.support import training_support
+    from assay.counting import count_readings, numerals
+    from assay.data import training_support
 
     knowledge, support = training_support(task, settings, 0)
     count = count_readings(knowledge, "shared", support, seconds=2.0)
@@ -155,8 +154,7 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
 
 
 def _show_dataset(folder: Path, as_json: bool) -> None:
-    from assay.data.dataset import Dataset
-    from assay.data.regions import cells, region_rows
+    from assay.data import Dataset, cells, region_rows
 
     dataset = Dataset.open(folder)
     if as_json:
@@ -185,7 +183,7 @@ def _find_in_file(reference: str) -> str:
     parts = split_reference(reference)
     if parts is None:
         return reference
-    from assay.diagnosis.check import FINDINGS
+    from assay.diagnosis import FINDINGS
 
     loaded = load_file(parts[0])
     for registry in (TASKS, MODELS, METRICS, FINDINGS):
@@ -208,7 +206,7 @@ def _show_metric(name: str, as_json: bool) -> None:
 
 def _print_imported(manifest: dict[str, Any]) -> None:
     from assay.concepts import listing
-    from assay.data.imports.words import describe_import, rule_text
+    from assay.data import describe_import, rule_text
 
     print_text(describe_import(manifest["task"]["imported"]))
     labels = [[x["name"], listing(x["values"]), rule_text(x["formula"])] for x in manifest["knowledge"]["labels"]]
@@ -246,7 +244,7 @@ def _show_backbone(name: str, as_json: bool) -> None:
 
 
 def _show_finding(name: str, as_json: bool) -> None:
-    from assay.diagnosis.check import FINDINGS
+    from assay.diagnosis import FINDINGS
 
     check: Check = FINDINGS[name]()
     settings = (

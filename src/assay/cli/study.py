@@ -12,7 +12,7 @@ app = typer.Typer(help="The papers' experiments, ready to be run by `assay run N
 @app.command("list")
 def list_studies(as_json: JsonFlag = False) -> None:
     """List the ready studies."""
-    from assay.studies.ready import ready_studies
+    from assay.studies import ready_studies
 
     studies = ready_studies()
     if as_json:
@@ -30,7 +30,7 @@ def show_study(
     import yaml
 
     from assay.errors import UnknownName, suggestion
-    from assay.studies.ready import ready_studies
+    from assay.studies import ready_studies
 
     known = ready_studies()
     if name not in known:
@@ -46,7 +46,7 @@ def show_fidelity(
     """List where a ready study, in the paper's size, departs from what was published, and why."""
     from dataclasses import asdict
 
-    from assay.studies.fidelity import departures
+    from assay.studies import departures
 
     found = departures(name)
     if as_json:

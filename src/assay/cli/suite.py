@@ -19,7 +19,7 @@ WorkersOption = Annotated[int | None, typer.Option(min=1, help="Number of proces
 @app.command("list")
 def list_suites(as_json: JsonFlag = False) -> None:
     """List the suites."""
-    from assay.suites.suite import find_suite, suite_names
+    from assay.suites import find_suite, suite_names
 
     suites = [find_suite(name) for name in suite_names()]
     if as_json:
@@ -32,7 +32,7 @@ def list_suites(as_json: JsonFlag = False) -> None:
 @app.command("show")
 def show_suite(suite: SuiteOption = "assay-1", as_json: JsonFlag = False) -> None:
     """Print the datasets, levels and baselines of a suite."""
-    from assay.suites.suite import find_suite, summary_of
+    from assay.suites import find_suite, summary_of
 
     found = find_suite(suite)
     if as_json:
@@ -56,9 +56,8 @@ def make_suite(
     as_json: JsonFlag = False,
 ) -> None:
     """Make the datasets of a suite in OUTPUT/data and check their fingerprints. What is there is kept."""
-    from assay.studies.local_workers import LocalWorkers
-    from assay.suites.making import make_data
-    from assay.suites.suite import find_suite
+    from assay.studies import LocalWorkers
+    from assay.suites import find_suite, make_data
 
     pool = LocalWorkers(workers or os.cpu_count() or 1)
     with progress_bar() as bar:
@@ -90,10 +89,8 @@ def run_models(
     A row for each model, dataset and seed is written when its run ends. Rows that are there are kept, so that the same
     command goes on where it was stopped. A model that cannot take a dataset has a row that says why.
     """
-    from assay.studies.local_workers import LocalWorkers
-    from assay.suites.rows import plain
-    from assay.suites.running import SuiteOrder, run_suite
-    from assay.suites.suite import find_suite
+    from assay.studies import LocalWorkers
+    from assay.suites import SuiteOrder, find_suite, plain, run_suite
 
     chosen = () if seeds is None else tuple(parse_seeds(seeds))
     order = SuiteOrder(find_suite(suite), tuple(models or ()), tuple(dataset), chosen, discard)
@@ -119,9 +116,7 @@ def score_folder(
     DATASET/seed0/test.parquet. What is missing, about other data, or more than the level sees is refused in one line,
     and so is a second entry of the same name.
     """
-    from assay.suites.entry import score_entry
-    from assay.suites.making import DATA
-    from assay.suites.rows import add_entry, plain
+    from assay.suites import DATA, add_entry, plain, score_entry
 
     with progress_bar() as bar:
         rows = score_entry(entry, data / DATA, lambda done, whole: bar("scoring", done, whole), records)
@@ -145,9 +140,7 @@ def build_board(
     suite: SuiteOption = "assay-1",
 ) -> None:
     """Build the board from rows: index.html, a page for each dataset, board.md and board.tex."""
-    from assay.suites.making import DATA
-    from assay.suites.site import write_board
-    from assay.suites.suite import find_suite
+    from assay.suites import DATA, find_suite, write_board
 
     say(str(write_board(find_suite(suite), records, output, None if data is None else data / DATA, viewer)))
 
@@ -167,8 +160,7 @@ def try_models(
     from dataclasses import asdict
 
     from assay.errors import RunFailed
-    from assay.suites.matrix import matrix_cells, matrix_table, small_datasets
-    from assay.suites.suite import find_suite
+    from assay.suites import find_suite, matrix_cells, matrix_table, small_datasets
 
     cells = []
     with tempfile.TemporaryDirectory() as folder:

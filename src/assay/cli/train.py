@@ -23,7 +23,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.models.core.model import Epoch
+    from assay.models import Epoch
 
 
 def train(
@@ -46,7 +46,7 @@ def train(
     Predictions are written for every split except the training split.
     """
     from assay.config import Settings
-    from assay.data.dataset import Dataset
+    from assay.data import Dataset
     from assay.models import MODELS
 
     model = MODELS.resolve(model)
@@ -54,7 +54,7 @@ def train(
     values = settings_from(settings, config)
     if epochs is not None:
         values = values.merge(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
-    from assay.models.core.runs import Order, finished_already, load_model, train_run, train_together
+    from assay.models import Order, finished_already, load_model, train_run, train_together
 
     with progress_bar() as bar:
         order = Order(model, values, seed, log=log)
@@ -89,7 +89,7 @@ def train(
         return
     for line in (*trained.in_words(), *trained.coverage()):
         say(line)
-    from assay.runs.folder import RunFolder
+    from assay.runs import RunFolder
 
     for line in _notes(RunFolder(output).about()):
         say(line)
@@ -106,7 +106,7 @@ def _note(epoch: "Epoch") -> str:
 
 def _notes(about: dict[str, Any]) -> list[str]:
     """Return what is to be said of how a run was trained."""
-    from assay.runs.folder import STAGES
+    from assay.runs import STAGES
 
     lines = []
     why = about.get("training", {}).get("not_captured")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from assay.cli.console import console_for_output
 
 if TYPE_CHECKING:
-    from assay.diagnosis.check import Tone
-    from assay.studies.verdicts import VerdictLine
+    from assay.diagnosis import Tone
+    from assay.studies import VerdictLine
 
 COLOURS: "dict[Tone, str]" = {"good": "bold green", "bad": "bold red", "weak": "bold yellow", "unknown": "bold blue"}
 WIDE = 120
@@ -20,7 +20,7 @@ def print_verdicts(lines: "Sequence[VerdictLine]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from assay.reporting.templating import number
+    from assay.reporting import number
 
     console = console_for_output()
     wide = console.width >= WIDE

@@ -31,11 +31,9 @@ def view(
     """
     for package in ("fastapi", "uvicorn"):
         import_extra(package, "the viewer")
-    from assay.data.rebuild import check_code
-    from assay.studies.run_models import RunModels
-    from assay.viewer.bundle import write_bundle
-    from assay.viewer.serve import serve
-    from assay.viewer.state import State
+    from assay.data import check_code
+    from assay.studies import RunModels
+    from assay.viewer import State, serve, write_bundle
 
     state = State.open([_here(folder) for folder in folders], RunModels())
     for held in state.shelf.datasets.values():
@@ -50,7 +48,6 @@ def view(
 
 def _here(folder: Path) -> Path:
     """Return a folder of this machine; a remote dataset is fetched whole."""
-    from assay.data.dataset import Dataset
-    from assay.data.remote import is_remote
+    from assay.data import Dataset, is_remote
 
     return Dataset.open(folder).fetch_all().folder if is_remote(folder) else folder

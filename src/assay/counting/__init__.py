@@ -1,1 +1,26 @@
-"""How many readings of the concepts keep every training label right? One is the truth; every other is a shortcut."""
+"""How many readings of the concepts keep every training label right? One is the truth; every other is a shortcut.
+
+`count_readings` gives a `ReadingCount`: the number, and `readings`, which can be listed, drawn and planned with.
+`count_with` asks another program for the same number; a family of readings is a `ReadingClass`.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.counting.backends import count_with as count_with
+    from assay.counting.backends import encode_problem as encode_problem
+    from assay.counting.count import ReadingCount as ReadingCount
+    from assay.counting.count import count_readings as count_readings
+    from assay.counting.count import describe_unused as describe_unused
+    from assay.counting.large_numbers import numeral as numeral
+    from assay.counting.large_numbers import numerals as numerals
+    from assay.counting.problem import Supervised as Supervised
+    from assay.counting.reading_classes import ReadingClass as ReadingClass
+    from assay.counting.reading_classes import ReadingEntry as ReadingEntry
+    from assay.counting.reading_classes import cells as cells
+    from assay.counting.reading_classes import check_reading_class as check_reading_class
+    from assay.counting.whole_worlds import WorldReadings as WorldReadings
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from assay.counting.problem import Problem
 from assay.distribution import import_extra
 from assay.errors import MissingExtra, RunFailed, UnknownName, suggestion
-from assay.logic.cnf import to_cnf
-from assay.logic.dimacs import CNF
+from assay.logic import CNF, to_cnf
 from assay.processes import start_program
 
 TWO_MODELS = CNF(2, ((1, 2), (-1, -2)), {1: ("a", True), 2: ("b", True)})

@@ -24,10 +24,7 @@ from assay.counting.problem import equals
 from assay.counting.solver import Solver, check_time
 from assay.counting.symmetries import Symmetries, count_distinct_values, truth_table
 from assay.errors import TooLarge
-from assay.logic.formula import TRUE, AllDifferent, Formula, Var
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import substitute
+from assay.logic import TRUE, AllDifferent, Formula, Knowledge, Var, ground_formula, substitute
 
 MOST_CELLS = 2**21
 MOST_MAPS = 5000

@@ -10,7 +10,7 @@ import numpy as np
 from assay.arrays import Codes
 from assay.counting.concept_permutations import count_block
 from assay.counting.counterexample_guided import all_worlds, prove_on_all, sample_worlds
-from assay.counting.numerals import numeral, numerals
+from assay.counting.large_numbers import numeral, numerals
 from assay.counting.problem import Problem, Supervised, deciding_concepts
 from assay.counting.reading_classes import ReadingClass, check_reading_class, most_readings
 from assay.counting.readings import Readings
@@ -18,8 +18,7 @@ from assay.counting.solver import OutOfTime
 from assay.counting.whole_worlds import WorldReadings
 from assay.errors import ConfigError, KnowledgeError, TooLarge
 from assay.html import html_table, html_text
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
+from assay.logic import TRUE, Knowledge
 
 MOST_DIGITS = 100_000
 

@@ -18,11 +18,20 @@ from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime, check_time
 from assay.errors import TooLarge
-from assay.logic.circuit import Diagram, compile_part
-from assay.logic.formula import TRUE, Compare, Const, Formula, If, Var, conjunction
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import substitute
+from assay.logic import (
+    TRUE,
+    Compare,
+    Const,
+    Diagram,
+    Formula,
+    If,
+    Knowledge,
+    Var,
+    compile_part,
+    conjunction,
+    ground_formula,
+    substitute,
+)
 from assay.seeds import Deck
 
 FEW = 20_000

@@ -7,8 +7,7 @@ known, the values they have are named; the others are still alike.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from assay.logic.residual import Residuals
-from assay.logic.terms import Node, Term
+from assay.logic import Node, Residuals, Term
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,20 @@ from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.counting.reading_classes import Cell, ReadingClass, ReadingEntry, cells, entry_of
 from assay.errors import AssayError, ConfigError, FormulaError
-from assay.logic.circuit import compile_diagram
-from assay.logic.formula import Compare, Const, Formula, Not, Var, conjunction
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge, Label
-from assay.logic.traverse import names_in, substitute
+from assay.logic import (
+    Compare,
+    Const,
+    Formula,
+    Knowledge,
+    Label,
+    Not,
+    Var,
+    compile_diagram,
+    conjunction,
+    ground_formula,
+    names_in,
+    substitute,
+)
 
 Supervised = Mapping[str, Iterable[Value] | None]
 """Concepts with supervision, on all of their values (None) or some."""

@@ -10,9 +10,7 @@ from collections.abc import Iterable
 from assay.concepts import ConceptSpace
 from assay.counting.interchangeable_values import Interchange
 from assay.errors import AssayError
-from assay.logic.formula import Formula
-from assay.logic.residual import Residuals
-from assay.logic.terms import Term
+from assay.logic import Formula, Residuals, Term
 
 Part = frozenset[Term]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.counting.solver import check_time
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 Choice = tuple[int, tuple[int, ...]]
 """Which true concept is read, and for each of its values the predicted value."""

@@ -15,7 +15,7 @@ from assay.arrays import Array, Codes, distinct_rows
 from assay.counting.problem import Supervised, deciding_concepts
 from assay.counting.readings import LabellingStep
 from assay.errors import TooLarge
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 MOST_WORLDS = 2**18
 """How many worlds of the used concepts may be listed, to count under supervision."""

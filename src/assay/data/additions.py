@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.data.annotate import count_labels, count_tags
+from assay.data.annotated_copy import count_labels, count_tags
 from assay.data.columns import BOUNDARY, GIVEN, LABEL, from_column
 from assay.data.dataset import Dataset
 from assay.data.description import write_description

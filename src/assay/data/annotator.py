@@ -13,8 +13,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, Value, listing
 from assay.data.annotation import Annotation, Rate, rate_of
 from assay.errors import ConfigError, UnknownName, suggestion
-from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import free_names
+from assay.logic import Knowledge, free_names
 from assay.seeds import Deck, rng_for
 
 ONE_HOT = "one_hot"

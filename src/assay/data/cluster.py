@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data.make import ensure_shard
+from assay.data.making import ensure_shard
 from assay.data.manifest import versions
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.data.split_data import SplitData
-from assay.render.picture import ObjectBox
+from assay.render import ObjectBox
 
 
 class ConceptMasks:

@@ -16,11 +16,25 @@ from assay.data.annotation import Annotation
 from assay.data.annotator import ONE_HOT
 from assay.distribution import import_extra
 from assay.errors import ConfigError
-from assay.logic.formula import Const, Formula, If, Member, Not, Var, at_most, exactly, product, total
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Constraint, Knowledge, Label, Odds
-from assay.logic.traverse import free_names
-from assay.render.picture import Layout
+from assay.logic import (
+    Const,
+    Constraint,
+    Formula,
+    If,
+    Knowledge,
+    Label,
+    Member,
+    Not,
+    Odds,
+    Var,
+    at_most,
+    exactly,
+    free_names,
+    ground_formula,
+    product,
+    total,
+)
+from assay.render import Layout
 
 MOST_PATTERNS = 256
 """Of how many combinations of concepts the share of a label is listed; of more it is fitted by a sum of weights."""

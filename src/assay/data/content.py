@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from assay.render.open_image import MOST_PIXELS
-from assay.render.png import packed_pixels
+from assay.render import MOST_PIXELS, packed_pixels
 
 MOST_BYTES = 4 * MOST_PIXELS
 """A picture that unpacks to more, which no one may open, stands by its file."""

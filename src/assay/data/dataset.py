@@ -21,10 +21,8 @@ from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName, suggestion
 from assay.html import html_lines, shorten
 from assay.links import refuse_links
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.render.picture import Layout
+from assay.logic import TRUE, Knowledge, parse
+from assay.render import Layout
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.png import decode_png
+from assay.render import decode_png
 
 PART = 16
 """How many pictures a thread decodes at a time."""
@@ -24,7 +24,7 @@ def decode(data: bytes) -> Array:
     own = decode_png(data)
     if own is not None:
         return own
-    from assay.render.open_image import open_image
+    from assay.render import open_image
 
     with open_image(data, "in a shard") as image:
         pixels = np.asarray(image)

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assay.data.card import card
 from assay.data.croissant import croissant
+from assay.data.dataset_card import card
 from assay.data.manifest import NAME, to_json
 from assay.data.remote import Folder
 from assay.files import write_atomically

@@ -22,12 +22,10 @@ from assay.data.recipe import MOST_PAIRS
 from assay.data.shard import ShardJob, ShardRecord, ShardWriter, file_names, table_of
 from assay.data.shown_values import ShownValues
 from assay.errors import DataError, UnknownName, suggestion
-from assay.logic.evaluate import Evaluator
-from assay.logic.ground import well_formed
-from assay.logic.knowledge import Knowledge
+from assay.logic import Evaluator, Knowledge, well_formed
 from assay.seeds import Deck, rng_for
-from assay.tasks.base import Intervention, Task
-from assay.worlds.world import World
+from assay.tasks import Intervention, Task
+from assay.worlds import World
 
 MOST_CHANGES = 400
 TRIES = 6

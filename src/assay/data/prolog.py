@@ -12,12 +12,18 @@ from pathlib import Path
 
 from assay.data.dataset import Dataset, SplitData
 from assay.files import write_atomically
-from assay.logic.formula import Oracle
-from assay.logic.knowledge import Knowledge, Label
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, popper_files
-from assay.logic.prolog.vocabulary import WORLD
-from assay.logic.prolog.write import facts_text, label_names, labels_text, rules_text
+from assay.logic import Knowledge, Label, Oracle
+from assay.prolog import (
+    WORLD,
+    Bias,
+    IlpProblem,
+    aleph_files,
+    facts_text,
+    label_names,
+    labels_text,
+    popper_files,
+    rules_text,
+)
 
 
 def write_prolog(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:

@@ -13,9 +13,8 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.manifest import CODE, CONFOUND
 from assay.data.shard import file_names, table_of
 from assay.errors import DataError
-from assay.tasks import TASKS
-from assay.tasks.base import Task
-from assay.worlds.world import World
+from assay.tasks import TASKS, Task
+from assay.worlds import World
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,8 @@ from assay.data.confounding.confounder import SHIFTED, Confounder
 from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
 from assay.data.manifest import CODE, CONFOUND, PAIRS, pairs_split
 from assay.errors import ConfigError
-from assay.tasks import TASKS
-from assay.tasks.base import Task, resize_splits
-from assay.worlds.split import Split
+from assay.tasks import TASKS, Task, resize_splits
+from assay.worlds import Split
 
 MOST_PAIRS = 400
 SHARD_ROWS = 1000

@@ -4,8 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from assay.logic.knowledge import Knowledge
-from assay.logic.variants import Boundary
+from assay.logic import Boundary, Knowledge
 
 Kind = Literal["holds", "just misses", "changes", "far"]
 MOST = 30

@@ -9,9 +9,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import listing
 from assay.data.annotation import Annotation
 from assay.errors import ConfigError, UnknownName
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, evaluate, parse
 from assay.seeds import rng_for
 
 

@@ -19,13 +19,10 @@ from assay.data.recipe import Recipe
 from assay.data.remote import Folder
 from assay.errors import KnowledgeError
 from assay.files import write_atomically
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import ObjectBox, Picture
-from assay.render.png import encode_png
-from assay.tasks.base import Column, Task
-from assay.worlds.source import Source, labels_of
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.logic import Knowledge
+from assay.render import ObjectBox, Picture, encode_png
+from assay.tasks import Column, Task
+from assay.worlds import Source, Split, World, labels_of
 
 PIXELS_AT_ONCE = 4_000_000
 """How many pixels of pictures are in memory at a time, before they are encoded."""

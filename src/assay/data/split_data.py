@@ -20,11 +20,10 @@ from assay.data.split_pictures import SplitPictures
 from assay.distribution import import_extra
 from assay.errors import DataError, UnknownName
 from assay.html import HtmlPicture, html_table, html_text, shorten
-from assay.logic.formula import Formula
-from assay.logic.knowledge import Knowledge
+from assay.logic import Formula, Knowledge
 from assay.plots import Figure, picture_sheet
-from assay.render.picture import Box, Layout, ObjectBox
-from assay.worlds.world import LUCK, World
+from assay.render import Box, Layout, ObjectBox
+from assay.worlds import LUCK, World
 
 if TYPE_CHECKING:
     import datasets
@@ -202,7 +201,7 @@ class SplitData(SplitPictures):
         return (self[row] for row in range(len(self)))
 
     def _picture(self, row: int) -> "Image.Image":
-        from assay.render.open_image import open_image
+        from assay.render import open_image
 
         return open_image(self.files([row])[0], f"{self.name} {row}")
 

@@ -11,7 +11,7 @@ from assay.concepts import listing
 from assay.data.decoding import Lookahead, decode, decode_ahead
 from assay.data.picture_store import StoredRows
 from assay.errors import ConfigError, DataError
-from assay.render.picture import Layout
+from assay.render import Layout
 
 
 class SplitPictures:

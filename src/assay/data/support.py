@@ -10,10 +10,9 @@ from assay.data.dataset import Dataset
 from assay.data.recipe import recipe_from
 from assay.data.remote import is_remote
 from assay.errors import ConfigError
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
+from assay.logic import TRUE, Knowledge
 from assay.seeds import Deck
-from assay.tasks.base import combinations
+from assay.tasks import combinations
 
 MOST_WORLDS = 100_000
 """The most training examples of a task that is not made whose worlds are counted over; a dataset's are all."""

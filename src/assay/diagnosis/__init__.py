@@ -1,1 +1,114 @@
-"""From evidence to a verdict: what the model has learned, in numbers and in words."""
+"""From evidence to a verdict: what the model has learned, in numbers and in words.
+
+`diagnose_run` and `diagnose_predictions` give a `Diagnosis`. A kind of finding is a `Check` among `FINDINGS`; its
+numbers are `Thresholds`. Beside them: interventions (`intervene`), leakage, error attribution, and the scores of
+discovered units and of saliency maps.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.diagnosis.attribution import ATTRIBUTION_HEAD as ATTRIBUTION_HEAD
+    from assay.diagnosis.attribution import attribute as attribute
+    from assay.diagnosis.attribution import evidence_of as evidence_of
+    from assay.diagnosis.automation import coverage_curve as coverage_curve
+    from assay.diagnosis.case import Case as Case
+    from assay.diagnosis.case import case_of as case_of
+    from assay.diagnosis.case import new_worlds as new_worlds
+    from assay.diagnosis.check import FINDINGS as FINDINGS
+    from assay.diagnosis.check import PLACE as PLACE
+    from assay.diagnosis.check import Check as Check
+    from assay.diagnosis.check import Claim as Claim
+    from assay.diagnosis.check import Finding as Finding
+    from assay.diagnosis.check import Found as Found
+    from assay.diagnosis.check import Kind as Kind
+    from assay.diagnosis.check import Tone as Tone
+    from assay.diagnosis.check import kinds_in_order as kinds_in_order
+    from assay.diagnosis.check import known_checks as known_checks
+    from assay.diagnosis.check import meaning_of as meaning_of
+    from assay.diagnosis.check import places_of as places_of
+    from assay.diagnosis.check import tone_of as tone_of
+    from assay.diagnosis.concepts import STATES as STATES
+    from assay.diagnosis.concepts import WRONG as WRONG
+    from assay.diagnosis.concepts import ConceptState as ConceptState
+    from assay.diagnosis.concepts import used_concepts as used_concepts
+    from assay.diagnosis.discovery.matching import ConceptValue as ConceptValue
+    from assay.diagnosis.discovery.matching import UnitSplit as UnitSplit
+    from assay.diagnosis.discovery.matching import concept_values as concept_values
+    from assay.diagnosis.discovery.readout import Readout as Readout
+    from assay.diagnosis.discovery.readout import fit_readout as fit_readout
+    from assay.diagnosis.discovery.scores import MEANINGS as MEANINGS
+    from assay.diagnosis.discovery.scores import ChanceScore as ChanceScore
+    from assay.diagnosis.discovery.scores import UnitScores as UnitScores
+    from assay.diagnosis.discovery.scores import score_stability as score_stability
+    from assay.diagnosis.discovery.scores import score_units as score_units
+    from assay.diagnosis.discovery.stability import live_units as live_units
+    from assay.diagnosis.explanations import ASIDE as ASIDE
+    from assay.diagnosis.headlines import Headline as Headline
+    from assay.diagnosis.headlines import headline as headline
+    from assay.diagnosis.identifiability import Identifiability as Identifiability
+    from assay.diagnosis.interventions.curve import Point as Point
+    from assay.diagnosis.interventions.curve import Trial as Trial
+    from assay.diagnosis.interventions.curve import Truth as Truth
+    from assay.diagnosis.interventions.curve import budgets_from as budgets_from
+    from assay.diagnosis.interventions.intervenable import EVERY as EVERY
+    from assay.diagnosis.interventions.intervenable import BottleneckModel as BottleneckModel
+    from assay.diagnosis.interventions.intervenable import IntervenableModel as IntervenableModel
+    from assay.diagnosis.interventions.intervenable import ModelOutput as ModelOutput
+    from assay.diagnosis.interventions.intervenable import Rows as Rows
+    from assay.diagnosis.interventions.intervenable import model_from_predictions as model_from_predictions
+    from assay.diagnosis.interventions.intervenable import one_hot as one_hot
+    from assay.diagnosis.interventions.intervenable import override as override
+    from assay.diagnosis.interventions.intervene import InterventionPlan as InterventionPlan
+    from assay.diagnosis.interventions.intervene import InterventionResult as InterventionResult
+    from assay.diagnosis.interventions.intervene import intervene as intervene
+    from assay.diagnosis.interventions.label_heads import LinearHead as LinearHead
+    from assay.diagnosis.interventions.label_heads import rule_head as rule_head
+    from assay.diagnosis.interventions.manipulation import Answering as Answering
+    from assay.diagnosis.interventions.policies import POLICIES as POLICIES
+    from assay.diagnosis.interventions.policies import policy_of as policy_of
+    from assay.diagnosis.interventions.sources import answers_from as answers_from
+    from assay.diagnosis.interventions.units import Budget as Budget
+    from assay.diagnosis.interventions.units import Units as Units
+    from assay.diagnosis.leaks import leakage as leakage
+    from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
+    from assay.diagnosis.reliance import confounders_of as confounders_of
+    from assay.diagnosis.reliance import reliance_table as reliance_table
+    from assay.diagnosis.rule_relation import RuleRelation as RuleRelation
+    from assay.diagnosis.rule_relation import relations_in as relations_in
+    from assay.diagnosis.rule_relation import worlds_of as worlds_of
+    from assay.diagnosis.runs import diagnose_predictions as diagnose_predictions
+    from assay.diagnosis.runs import diagnose_run as diagnose_run
+    from assay.diagnosis.runs import diagnose_under_rule as diagnose_under_rule
+    from assay.diagnosis.runs import provenance as provenance
+    from assay.diagnosis.runs import taught_by as taught_by
+    from assay.diagnosis.runs import training_worlds as training_worlds
+    from assay.diagnosis.saliency import METHODS as METHODS
+    from assay.diagnosis.saliency import SALIENCY_HEAD as SALIENCY_HEAD
+    from assay.diagnosis.saliency import ExampleScores as ExampleScores
+    from assay.diagnosis.saliency import RandomisationCheck as RandomisationCheck
+    from assay.diagnosis.saliency import RandomisedStage as RandomisedStage
+    from assay.diagnosis.saliency import SaliencyScore as SaliencyScore
+    from assay.diagnosis.saliency import ScoredTarget as ScoredTarget
+    from assay.diagnosis.saliency import describe_blank as describe_blank
+    from assay.diagnosis.saliency import describe_marks as describe_marks
+    from assay.diagnosis.saliency import score_rows as score_rows
+    from assay.diagnosis.saliency import summarise as summarise
+    from assay.diagnosis.table import TABLE_HEAD as TABLE_HEAD
+    from assay.diagnosis.table import TableRow as TableRow
+    from assay.diagnosis.table import cells_of as cells_of
+    from assay.diagnosis.thresholds import DEFAULTS as DEFAULTS
+    from assay.diagnosis.thresholds import Thresholds as Thresholds
+    from assay.diagnosis.thresholds import Verdict as Verdict
+    from assay.diagnosis.thresholds import described as described
+    from assay.diagnosis.thresholds import read_thresholds as read_thresholds
+    from assay.diagnosis.verdict import VERSION as VERSION
+    from assay.diagnosis.verdict import Diagnosis as Diagnosis
+    from assay.diagnosis.verdict import diagnose as diagnose
+    from assay.diagnosis.views import SplitView as SplitView
+    from assay.diagnosis.wording import join_first as join_first
+    from assay.diagnosis.wording import join_words as join_words
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

@@ -18,8 +18,8 @@ from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel,
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_words
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Attribution:
         return [_row(share) for share in both]
 
 
-HEAD = (
+ATTRIBUTION_HEAD = (
     "label", "examples", "accuracy", "wrong", *CAUSES, "luck", "still wrong", "with true concepts", "with true rule",
 )  # fmt: skip
 

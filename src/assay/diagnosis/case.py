@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows, number_rows
-from assay.data.confounding.confounder import SHIFTED
+from assay.data import SHIFTED
 from assay.diagnosis.concepts import judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.explanations import Explanations, compared, explain
@@ -17,7 +17,7 @@ from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.reliance import Reliance
 from assay.diagnosis.thresholds import DEFAULTS, Regions, Rivals, Section, Thresholds, Verdict
 from assay.diagnosis.views import SplitView
-from assay.metrics.evidence import Evidence
+from assay.metrics import Evidence
 
 S = TypeVar("S", bound=Section)
 T = TypeVar("T")

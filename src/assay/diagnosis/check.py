@@ -28,7 +28,7 @@ Tone = Literal["good", "bad", "weak", "unknown"]
 """How a verdict is coloured: fine, a fault that decides, a partial fault, not known."""
 Number = int | float | str
 """What a template takes: a count, a share, or words."""
-FINDINGS = Registry("finding", "assay.diagnosis.checks", "assay.findings", "assay.diagnosis.check:Check")
+FINDINGS: Registry = Registry("finding", "assay.diagnosis.checks", "assay.findings", "assay.diagnosis.check:Check")
 ONE = re.compile(r"(?<![\d,.])1 (example|label|concept|world)s\b")
 PLACE = re.compile(r"\{(\w+)(?:/(\w+)|([%+]))?\}")
 

@@ -17,14 +17,8 @@ from assay.concepts import ConceptSpace
 from assay.diagnosis.maps import ConceptMap, MapFitter
 from assay.diagnosis.thresholds import DEFAULTS, Concepts, Labels, Maps, Thresholds
 from assay.errors import AssayError
-from assay.logic.circuit import Diagram, compile_diagram
-from assay.logic.formula import Const
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import names_in
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import at_least, at_most, wilson
-from assay.metrics.quality import confusion
+from assay.logic import Const, Diagram, Knowledge, compile_diagram, ground_formula, names_in
+from assay.metrics import Evidence, at_least, at_most, confusion, wilson
 
 State = Literal["right", "misread", "collapsed", "noisy", "not learned", "absent", "too few"]
 STATES: dict[State, str] = {

@@ -12,15 +12,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
-from assay.data.columns import PAIR_CONCEPT
-from assay.data.dataset import Dataset
-from assay.data.manifest import PAIRS
-from assay.data.shown_values import ShownValues
+from assay.data import PAIR_CONCEPT, PAIRS, Dataset, ShownValues
 from assay.diagnosis.wording import percent
 from assay.errors import DataError
-from assay.metrics.evidence import Evidence, gather
-from assay.metrics.metric import mean
-from assay.metrics.score import Score, mean_score
+from assay.metrics import Evidence, Score, gather, mean, mean_score
 from assay.predictions import Predictions
 
 

@@ -19,7 +19,7 @@ from assay.diagnosis.thresholds import Regions
 from assay.diagnosis.trees import TreeNode, grow, rows_at
 from assay.diagnosis.views import SplitView
 from assay.seeds import rng_for
-from assay.worlds.split import HARD
+from assay.worlds import HARD
 
 ASIDE = frozenset({HARD, "valid", "unconfounded", "reversed"})
 """Splits that are not compared: chosen near the boundary, used to stop training, or with other nuisances."""

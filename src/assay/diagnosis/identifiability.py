@@ -10,16 +10,21 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes, distinct_rows
-from assay.counting.count import ReadingCount, count_readings, describe_unused
-from assay.counting.numerals import numeral, numerals
-from assay.counting.problem import Supervised
-from assay.counting.reading_classes import ReadingClass
-from assay.counting.whole_worlds import WorldReadings
-from assay.data.dataset import Dataset
+from assay.counting import (
+    ReadingClass,
+    ReadingCount,
+    Supervised,
+    WorldReadings,
+    count_readings,
+    describe_unused,
+    numeral,
+    numerals,
+)
+from assay.data import Dataset
 from assay.diagnosis.concepts import WRONG, ConceptState, used_concepts
 from assay.diagnosis.wording import join_words
 from assay.errors import AssayError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import Deck
 
 MOST_WORLDS = 2_000

@@ -16,7 +16,7 @@ from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Finding, Found, Kind, known_checks
 from assay.diagnosis.checks.underfit import mixed
 from assay.diagnosis.thresholds import Concepts, Rivals
-from assay.metrics.interval import at_least
+from assay.metrics import at_least
 
 BESIDE: frozenset[Kind] = frozenset({"unidentified", "annotations", "opaque"})
 """Findings beside which it is still asked whether there are too few examples."""

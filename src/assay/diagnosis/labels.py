@@ -8,9 +8,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.diagnosis.concepts import clearly_missed, surely_right
 from assay.diagnosis.thresholds import DEFAULTS, Concepts, Labels, Thresholds
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import at_most, wilson
-from assay.metrics.quality import confusion
+from assay.metrics import Evidence, at_most, confusion, wilson
 
 Standing = Literal["right", "mostly right", "wrong", "undecided"]
 STANDINGS: tuple[Standing, ...] = ("wrong", "undecided", "mostly right", "right")

@@ -16,8 +16,7 @@ import numpy as np
 from assay.arrays import Array, Codes, distinct_rows, number_rows
 from assay.concepts import ConceptSpace, Value
 from assay.diagnosis.thresholds import Maps
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import at_least, wilson
+from assay.metrics import Evidence, at_least, wilson
 from assay.seeds import rng_for
 
 MapKind = Literal["own", "source", "object", "world"]

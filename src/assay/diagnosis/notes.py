@@ -14,8 +14,7 @@ from assay.diagnosis.views import SplitView
 from assay.diagnosis.violations import Violations
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import NEEDS_RULE, describe_gaps, join_first, join_words, share_of
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import FEWEST, Score
+from assay.metrics import FEWEST, Evidence, Score
 
 CHANGE = 0.1
 """The change of accuracy between splits from which on it is noted."""

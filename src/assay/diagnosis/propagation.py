@@ -15,7 +15,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.diagnosis.interventions.label_heads import LabelHead, LinearHead, rule_head
 from assay.errors import TooLarge
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 ERROR = 1e-9
 MOST_HALF = 2**16

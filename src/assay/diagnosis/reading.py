@@ -6,8 +6,7 @@ from typing import Any
 from assay.arrays import Array
 from assay.concepts import Value
 from assay.diagnosis.wording import join_words
-from assay.metrics.evidence import Evidence
-from assay.metrics.quality import confusion
+from assay.metrics import Evidence, confusion
 
 
 @dataclass(frozen=True)

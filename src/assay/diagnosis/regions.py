@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from assay.metrics.boundary import accuracy_by_region
-from assay.metrics.evidence import Evidence
+from assay.metrics import Evidence, accuracy_by_region
 
 Region = Literal["variant", "type", "far"]
 

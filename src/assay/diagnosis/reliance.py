@@ -16,23 +16,25 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows, find_rows
-from assay.data.confounding.confounder import (
+from assay.data import (
+    CONFOUND,
     NUISANCES,
+    PAIRS,
     REVERSED,
     UNCONFOUNDED,
     Confounder,
     Coupling,
+    Dataset,
+    SplitData,
     couplings_of,
+    pairs_split,
 )
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import CONFOUND, PAIRS, pairs_split
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.counterfactual import align_pairs
 from assay.diagnosis.thresholds import DEFAULTS, Spurious, Thresholds
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
-from assay.metrics.evidence import Evidence, gather, gather_from
-from assay.metrics.interval import at_least, wilson
+from assay.metrics import Evidence, at_least, gather, gather_from, wilson
 from assay.predictions import Predictions
 
 MOST_NAMED = 3

@@ -17,12 +17,8 @@ import numpy as np
 from assay.arrays import Codes
 from assay.concepts import Value
 from assay.errors import AssayError, NoSymbols, TooLarge
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Const, Formula, Not
-from assay.logic.knowledge import Knowledge, Label
-from assay.logic.parse import parse
-from assay.runs.folder import PROGRAM, RunFolder
+from assay.logic import Const, Formula, Knowledge, Label, Not, compile_diagram, evaluate, parse
+from assay.runs import PROGRAM, RunFolder
 from assay.seeds import rng_for
 
 Relation = Literal["equal", "more general", "more specific", "different"]

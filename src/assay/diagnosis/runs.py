@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes, distinct_rows
-from assay.data.dataset import Dataset
-from assay.data.manifest import PAIRS
+from assay.data import PAIRS, Dataset
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.reliance import reliance_of
@@ -16,11 +15,10 @@ from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import gather_from
+from assay.logic import Knowledge
+from assay.metrics import gather_from
 from assay.predictions import Predictions, read_predictions
-from assay.runs.folder import RunFolder
-from assay.runs.other_rule import under_rule
+from assay.runs import RunFolder, under_rule
 
 _TAUGHT: dict[str, Identifiability | None] = {}
 """What the dataset that was last looked at can teach."""

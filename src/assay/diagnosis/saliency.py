@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.diagnosis.wording import join_words, percent
-from assay.metrics.interval import of_difference, of_mean
+from assay.metrics import of_difference, of_mean
 
 METHODS = {
     "integrated-gradients": "gradients summed on the way from a blank picture, times what the picture adds to it",
@@ -301,7 +301,7 @@ class RandomisationCheck:
 
 # -- in words ----------------------------------------------------------------------------------------------------------
 
-HEAD = ["maps of", "on", "maps scored", "pointing", "energy", "rank", "chance", "untrained", "energy is"]
+SALIENCY_HEAD = ["maps of", "on", "maps scored", "pointing", "energy", "rank", "chance", "untrained", "energy is"]
 
 
 def score_rows(scores: Sequence[SaliencyScore]) -> list[list[str]]:

@@ -15,7 +15,7 @@ from assay.arrays import Array
 from assay.diagnosis.information import PRECISION
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
-from assay.metrics.evidence import Evidence
+from assay.metrics import Evidence
 
 LEAST = 0.1
 """The share of variance from which on a leak is reported."""

@@ -35,7 +35,7 @@ class TableRow:
         return asdict(self)
 
 
-HEAD = ("split", "what", "name", "state", "value", "95 % interval", "examples", "threshold", "note")
+TABLE_HEAD = ("split", "what", "name", "state", "value", "95 % interval", "examples", "threshold", "note")
 
 
 def table_of(case: Case, judgement: Judgement) -> tuple[TableRow, ...]:

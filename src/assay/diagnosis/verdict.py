@@ -27,8 +27,7 @@ from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.violations import Violations, violations_of
 from assay.frames import to_frame
 from assay.html import html_table, html_text
-from assay.metrics.evidence import Evidence
-from assay.metrics.score import Score, score
+from assay.metrics import Evidence, Score, score
 from assay.plots import Figure, bar_plot, heat_maps
 
 if TYPE_CHECKING:

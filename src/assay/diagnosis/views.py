@@ -13,7 +13,7 @@ from assay.diagnosis.errors import Errors, causes_of, errors_of
 from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.labels import LabelState, expected_labels
 from assay.errors import TooLarge
-from assay.metrics.evidence import Evidence
+from assay.metrics import Evidence
 
 CERTAIN = 0.5
 """From this probability of the most probable concepts on, no other label than theirs is as probable."""

@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.metrics.consistency import complete, sane_things_f1, things_f1
-from assay.metrics.evidence import Evidence
-from assay.metrics.metric import mean
-from assay.metrics.random_guesser import Between, uniform_guesser
+from assay.metrics import Between, Evidence, complete, mean, sane_things_f1, things_f1, uniform_guesser
 
 MOST_NAMED = 3
 

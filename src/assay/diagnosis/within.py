@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, distinct_rows
-from assay.metrics.interval import wilson
+from assay.metrics import wilson
 from assay.seeds import rng_for
 
 DRAWS, ENOUGH = 2000, 10

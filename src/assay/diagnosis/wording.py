@@ -7,8 +7,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import Value
 from assay.diagnosis.concepts import ConceptState
-from assay.metrics.evidence import Evidence
-from assay.metrics.interval import wilson
+from assay.metrics import Evidence, wilson
 
 MOST_NAMED = 6
 """How many concepts get a sentence; of the others only the number is given."""

@@ -1,0 +1,94 @@
+"""Formulas over concepts, and `Knowledge`: the rule as data.
+
+`parse` reads a formula, `evaluate` computes it for arrays, `compile_diagram` compiles it to a decision diagram,
+`to_cnf` writes clauses, `latex` formulas. The classes of formulas (`And`, `Compare`, `Count`, ...) are values.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.logic.all_different import DifferentGroups as DifferentGroups
+    from assay.logic.all_different import some_different as some_different
+    from assay.logic.circuit import Diagram as Diagram
+    from assay.logic.circuit import Outcome as Outcome
+    from assay.logic.circuit import WorldRanking as WorldRanking
+    from assay.logic.circuit import compile_diagram as compile_diagram
+    from assay.logic.circuit import compile_part as compile_part
+    from assay.logic.circuit import letters as letters
+    from assay.logic.cnf import clauses_formula as clauses_formula
+    from assay.logic.cnf import knowledge_from_cnf as knowledge_from_cnf
+    from assay.logic.cnf import to_cnf as to_cnf
+    from assay.logic.decode import Decoder as Decoder
+    from assay.logic.dimacs import CNF as CNF
+    from assay.logic.dimacs import parse_dimacs as parse_dimacs
+    from assay.logic.evaluation import COMPARE as COMPARE
+    from assay.logic.evaluation import Evaluator as Evaluator
+    from assay.logic.evaluation import evaluate as evaluate
+    from assay.logic.features import guard_atom as guard_atom
+    from assay.logic.formula import MIRRORED as MIRRORED
+    from assay.logic.formula import TRUE as TRUE
+    from assay.logic.formula import AllDifferent as AllDifferent
+    from assay.logic.formula import AllEqual as AllEqual
+    from assay.logic.formula import And as And
+    from assay.logic.formula import Compare as Compare
+    from assay.logic.formula import Const as Const
+    from assay.logic.formula import Count as Count
+    from assay.logic.formula import Divide as Divide
+    from assay.logic.formula import Formula as Formula
+    from assay.logic.formula import Function as Function
+    from assay.logic.formula import If as If
+    from assay.logic.formula import Iff as Iff
+    from assay.logic.formula import Implies as Implies
+    from assay.logic.formula import Member as Member
+    from assay.logic.formula import Minus as Minus
+    from assay.logic.formula import Not as Not
+    from assay.logic.formula import Operator as Operator
+    from assay.logic.formula import Or as Or
+    from assay.logic.formula import Oracle as Oracle
+    from assay.logic.formula import Product as Product
+    from assay.logic.formula import Quantified as Quantified
+    from assay.logic.formula import Sum as Sum
+    from assay.logic.formula import Var as Var
+    from assay.logic.formula import Xor as Xor
+    from assay.logic.formula import at_least as at_least
+    from assay.logic.formula import at_most as at_most
+    from assay.logic.formula import conjunction as conjunction
+    from assay.logic.formula import disjunction as disjunction
+    from assay.logic.formula import exactly as exactly
+    from assay.logic.formula import negative as negative
+    from assay.logic.formula import parity as parity
+    from assay.logic.formula import product as product
+    from assay.logic.formula import total as total
+    from assay.logic.formula import var as var
+    from assay.logic.ground import NUMBER as NUMBER
+    from assay.logic.ground import ground_formula as ground_formula
+    from assay.logic.ground import shape_of as shape_of
+    from assay.logic.ground import well_formed as well_formed
+    from assay.logic.knowledge import NO_RULE as NO_RULE
+    from assay.logic.knowledge import Constraint as Constraint
+    from assay.logic.knowledge import Knowledge as Knowledge
+    from assay.logic.knowledge import Label as Label
+    from assay.logic.knowledge import Odds as Odds
+    from assay.logic.latex_text import latex as latex
+    from assay.logic.limits import BUDGET as BUDGET
+    from assay.logic.limits import Limits as Limits
+    from assay.logic.limits import dead_ends as dead_ends
+    from assay.logic.parser import parse as parse
+    from assay.logic.random_clauses import random_cnf as random_cnf
+    from assay.logic.residual import Residuals as Residuals
+    from assay.logic.tally import chance_of as chance_of
+    from assay.logic.tally import true_outcomes as true_outcomes
+    from assay.logic.tally import uniform as uniform
+    from assay.logic.terms import Node as Node
+    from assay.logic.terms import Term as Term
+    from assay.logic.traverse import free_names as free_names
+    from assay.logic.traverse import map_children as map_children
+    from assay.logic.traverse import names_in as names_in
+    from assay.logic.traverse import substitute as substitute
+    from assay.logic.traverse import walk as walk
+    from assay.logic.variants import Boundary as Boundary
+    from assay.logic.write import quote as quote
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

@@ -9,7 +9,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
 from assay.logic.circuit import Diagram, compile_diagram
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluation import Evaluator
 from assay.logic.formula import TRUE, And, Formula
 from assay.logic.ground import ground_formula, shape_of
 from assay.logic.sensitivity import flips
@@ -35,7 +35,7 @@ def distances(label: Formula, space: ConceptSpace, codes: Codes, within: Formula
     world that no change brings across has as distance one more than there are concepts.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.parse import parse
+    >>> from assay.logic.parser import parse
     >>> distances(parse("a and b and c"), bits(["a", "b", "c"]), np.array([[0, 0, 1], [1, 1, 1]])).least.tolist()
     [2, 1]
     """

@@ -14,7 +14,7 @@ from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.errors import FormulaError
 from assay.logic import formula as f
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Formula, Var, conjunction, disjunction
 from assay.logic.ground import shape_of
 from assay.logic.traverse import children, names_in

@@ -345,7 +345,7 @@ class Quantified(Formula):
 
 @node
 class Oracle(Formula):
-    """A Prolog program that labels worlds, given as these concepts, true or false; `assay.logic.prolog` runs it.
+    """A Prolog program that labels worlds, given as these concepts, true or false; `assay.prolog` runs it.
 
     The predicate `head` of one argument is the label; `template` writes a world as one term, by default as facts.
     """

@@ -8,6 +8,7 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.errors import FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
 from assay.logic.formula import Formula
+from assay.logic.programs import program_runner
 from assay.logic.traverse import DEEPEST, children, depth, map_children
 from assay.logic.write import quote
 
@@ -219,11 +220,9 @@ class _Checker:
         return self._number_shape(formula)
 
     def _program(self, formula: f.Oracle) -> FormulaShape:
-        from assay.logic.prolog.oracle import check_oracle
-
         for part in formula.concepts:
             self.shape(part)
-        check_oracle(formula, self.space)
+        program_runner().check_oracle(formula, self.space)
         return FormulaShape("bool")
 
     def _shape_of_name(self, name: str) -> FormulaShape:

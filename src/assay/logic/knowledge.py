@@ -12,10 +12,11 @@ from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Sl
 from assay.errors import FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName, suggestion
 from assay.html import shorten
 from assay.logic.circuit import Diagram, compile_diagram
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Const, Formula, If, Oracle, Var, conjunction
 from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
-from assay.logic.parse import parse
+from assay.logic.parser import parse
+from assay.logic.programs import program_runner
 from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, Region, boundary_of
 
@@ -224,9 +225,7 @@ class Knowledge:
         """Whether every label is a formula, or a program small enough to tabulate."""
         if not any(isinstance(part, Oracle) for label in self.labels for part in walk(label.formula)):
             return True
-        from assay.logic.prolog.oracle import readable
-
-        return all(readable(label.formula, self.space) for label in self.labels)
+        return all(program_runner().readable(label.formula, self.space) for label in self.labels)
 
     @cached_property
     def possible(self) -> Formula:

@@ -13,7 +13,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import TooLarge
-from assay.logic.evaluate import evaluate
+from assay.logic.evaluation import evaluate
 from assay.logic.features import Feature, GroupedValues, features_of
 from assay.logic.formula import TRUE, Formula
 from assay.logic.ground import ground_formula

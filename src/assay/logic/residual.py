@@ -7,6 +7,7 @@ from assay.concepts import ConceptSpace
 from assay.logic import formula as f
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula
+from assay.logic.programs import program_runner
 from assay.logic.terms import Node, Term, Terms
 from assay.logic.traverse import children
 
@@ -45,9 +46,7 @@ class Residuals(Terms):
             case f.Member(terms, rows):
                 return self.member([self._term(term) for term in terms], frozenset(rows))
             case f.Oracle():
-                from assay.logic.prolog.oracle import tabulate
-
-                return self._term(tabulate(formula, self.space))
+                return self._term(program_runner().tabulate(formula, self.space))
         return self._term_of(formula, [self._term(part) for part in children(formula)])
 
     def _term_of(self, formula: Formula, parts: list[Term]) -> Term:

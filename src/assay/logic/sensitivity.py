@@ -14,7 +14,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.logic import formula as f
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Formula
 from assay.logic.traverse import children
 

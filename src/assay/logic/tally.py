@@ -18,7 +18,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.errors import FormulaError, TooLarge
 from assay.logic import formula as f
 from assay.logic.circuit import Diagram, Outcome, compile_diagram, merge_nodes
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Formula, Not, Var, conjunction, disjunction, total
 from assay.logic.ground import ground_formula, shape_of
 from assay.logic.traverse import map_children, names_in
@@ -274,7 +274,7 @@ def compile_tallied(
     """Compile one true-or-false formula into a diagram, by its tallies; `NotTallied` if it is no formula of tallies.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.parse import parse
+    >>> from assay.logic.parser import parse
     >>> compile_tallied(parse("count(a, b, c) == 2"), bits(["a", "b", "c"])).counts[(True,)]
     3
     """

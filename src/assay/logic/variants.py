@@ -15,7 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic.evaluate import Evaluator
+from assay.logic.evaluation import Evaluator
 from assay.logic.features import Feature, features_of
 from assay.logic.formula import TRUE, Formula, Not, conjunction
 from assay.logic.ground import ground_formula, shape_of
@@ -110,7 +110,7 @@ def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE, typ
     With `types`, these are the near-boundary types, and all that is near.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.parse import parse
+    >>> from assay.logic.parser import parse
     >>> found = boundary_of(parse("lamp and (bus or tram)"), bits(["lamp", "bus", "tram"]))
     >>> [variant.name for variant in found.variants], [type.name for type in found.types]
     (['lamp and bus', 'lamp and tram'], ['not lamp and bus', 'lamp and not bus and not tram', 'not lamp and tram'])

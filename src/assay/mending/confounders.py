@@ -8,7 +8,7 @@ from assay.errors import ConfigError
 from assay.mending.holdings import Holdings
 from assay.mending.redrawing import TrainingRedraw
 from assay.mending.situation import Situation
-from assay.models.core.robust import MASKS, Robustness
+from assay.models import MASKS, Robustness
 
 
 def augmented_examples(situation: Situation) -> Holdings:

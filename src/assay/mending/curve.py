@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.diagnosis.headline import headline
-from assay.diagnosis.verdict import Diagnosis
+from assay.diagnosis import Diagnosis, headline
 from assay.frames import to_frame
 from assay.html import html_table, html_text
 from assay.plots import Figure, curve_plot
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 SHIFTED_FIRST = ("unconfounded", "ood")
 """Of the splits that differ from training, the one whose label accuracy is shown first."""
-HEAD = ("round", "spent", "verdict", "label F1", "concept F1", "elsewhere", "seconds", "why")
+CURVE_HEAD = ("round", "spent", "verdict", "label F1", "concept F1", "elsewhere", "seconds", "why")
 
 
 @dataclass(frozen=True)
@@ -128,4 +127,4 @@ class MendingCurve:
         return f"MendingCurve({self.text}; {len(self.rounds) - 1} rounds)"
 
     def _repr_html_(self) -> str:
-        return html_text(self.text, bold=True) + html_table(list(HEAD), [one.cells for one in self.rounds])
+        return html_text(self.text, bold=True) + html_table(list(CURVE_HEAD), [one.cells for one in self.rounds])

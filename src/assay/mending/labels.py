@@ -7,13 +7,12 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings
-from assay.data.dataset import SplitData
-from assay.logic.knowledge import Knowledge
+from assay.data import SplitData
+from assay.logic import Knowledge
 from assay.mending.holdings import Holdings
 from assay.mending.situation import Situation
-from assay.models import MODELS
-from assay.models.core.runs import Order, load_model, train_run
-from assay.runs.folder import RunFolder
+from assay.models import MODELS, Order, load_model, train_run
+from assay.runs import RunFolder
 
 SMALLEST = 1e-12
 COMMITTEE = "bears"
@@ -96,7 +95,7 @@ def _train_committee(situation: Situation) -> None:
 
 
 def _member_concepts(model: object, data: SplitData) -> list[list[Array]]:
-    from assay.models.rule.bears import Bears
+    from assay.models import Bears
 
     if not isinstance(model, Bears):
         raise TypeError(f"a {type(model).__name__} is no ensemble")

@@ -15,23 +15,18 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.manifest import to_json, versions
-from assay.diagnosis.runs import diagnose_run, taught_by
+from assay.data import Dataset, to_json, versions
+from assay.diagnosis import diagnose_run, taught_by
 from assay.errors import ConfigError, DataError
 from assay.files import require_empty, write_atomically
 from assay.links import refuse_links
-from assay.mending import STRATEGIES
 from assay.mending.curve import MendingCurve, MendingRound
 from assay.mending.holdings import Holdings
 from assay.mending.round_data import RoundData
 from assay.mending.situation import MendSettings, Situation
-from assay.models import MODELS
-from assay.models.core.losses import supervised_labels
-from assay.models.core.model import Epoch, Model
-from assay.models.core.runs import Order, load_model, train_run
-from assay.runs.folder import FILES, RunFolder
-from assay.runs.writing import check_dataset
+from assay.mending.strategies import STRATEGIES
+from assay.models import MODELS, Epoch, Model, Order, load_model, supervised_labels, train_run
+from assay.runs import FILES, RunFolder, check_dataset
 
 RECORD = "mending.json"
 Progress = Callable[[str, float, float, str], None]

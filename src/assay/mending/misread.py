@@ -9,12 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import SplitData
-from assay.diagnosis.concepts import WRONG, ConceptState
-from assay.logic.knowledge import Knowledge
+from assay.data import SplitData
+from assay.diagnosis import WRONG, ConceptState
+from assay.logic import Knowledge
 from assay.mending.situation import Situation
-from assay.metrics.evidence import Evidence
-from assay.metrics.quality import confusion
+from assay.metrics import Evidence, confusion
 
 JUDGED = "valid"
 MISSED = 0.05

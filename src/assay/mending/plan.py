@@ -12,11 +12,9 @@ from functools import cached_property
 import numpy as np
 
 from assay.arrays import Array, distinct_rows
-from assay.counting.count import count_readings
-from assay.counting.reading_classes import ReadingEntry, cells
-from assay.data.dataset import Dataset
-from assay.diagnosis.concepts import used_concepts
-from assay.diagnosis.runs import training_worlds
+from assay.counting import ReadingEntry, cells, count_readings
+from assay.data import Dataset
+from assay.diagnosis import training_worlds, used_concepts
 from assay.errors import AssayError, ConfigError
 from assay.mending.holdings import Holdings
 from assay.mending.misread import MisreadConcept, misread_concepts, shares

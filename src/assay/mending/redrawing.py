@@ -13,18 +13,26 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array
-from assay.data.confounding.confounder import NUISANCES, REVERSED, Confounder, Coupling, couplings_of
-from assay.data.confounding.source import TRIES, ConfoundedSource
-from assay.data.confounding.stored import Copying
-from assay.data.confounding.task import plain
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import CONFOUND
-from assay.data.rebuild import task_of
-from assay.data.shard import file_names, table_of
+from assay.data import (
+    CONFOUND,
+    NUISANCES,
+    REVERSED,
+    TRIES,
+    ConfoundedSource,
+    Confounder,
+    Copying,
+    Coupling,
+    Dataset,
+    SplitData,
+    couplings_of,
+    file_names,
+    plain,
+    table_of,
+    task_of,
+)
 from assay.errors import ConfigError
-from assay.tasks.base import Task
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.tasks import Task
+from assay.worlds import Split, World
 
 TRAIN = "train"
 MARKED = "confounded_from"

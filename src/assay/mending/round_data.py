@@ -9,10 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Codes
-from assay.data.additions import add_examples
-from assay.data.annotate import annotate
-from assay.data.annotation import MENDING, Annotation
-from assay.data.dataset import Dataset, SplitData
+from assay.data import MENDING, Annotation, Dataset, SplitData, add_examples, annotate
 from assay.mending.holdings import Holdings
 from assay.mending.redrawing import TrainingRedraw
 from assay.mending.situation import MendSettings

@@ -10,17 +10,14 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.config import Config
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.concepts import used_concepts
-from assay.diagnosis.runs import diagnose_run, taught_by
-from assay.diagnosis.verdict import Diagnosis
+from assay.data import Dataset, SplitData
+from assay.diagnosis import Diagnosis, diagnose_run, taught_by, used_concepts
 from assay.errors import ConfigError
 from assay.mending.holdings import Holdings
-from assay.metrics.evidence import Evidence, gather_from
-from assay.models.core.model import Model
-from assay.models.core.runs import load_model
+from assay.metrics import Evidence, gather_from
+from assay.models import Model, load_model
 from assay.predictions import Predictions
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.seeds import rng_for
 
 

@@ -1,6 +1,51 @@
-"""Metrics: pure functions of evidence, the truth beside what a model says."""
+"""Metrics: pure functions of evidence, the truth beside what a model says.
 
-from assay.metrics import boundary, calibration, collapse, consistency, quality, transposed
-from assay.metrics.metric import METRICS, Metric
+`gather` puts predictions beside a dataset's truth as `Evidence`, `score` takes any of `METRICS` of it with an interval.
+The functions of one metric each take arrays; `wilson` and its like are intervals and tests of shares.
+"""
 
-__all__ = ["METRICS", "Metric", "boundary", "calibration", "collapse", "consistency", "quality", "transposed"]
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.metrics.boundary import accuracy_by_region as accuracy_by_region
+    from assay.metrics.boundary import balanced_accuracy as balanced_accuracy
+    from assay.metrics.calibration import BINS as BINS
+    from assay.metrics.calibration import expected_calibration_error as expected_calibration_error
+    from assay.metrics.ceiling import Ceiling as Ceiling
+    from assay.metrics.ceiling import ceilings as ceilings
+    from assay.metrics.consistency import complete as complete
+    from assay.metrics.consistency import sane_things_f1 as sane_things_f1
+    from assay.metrics.consistency import things_f1 as things_f1
+    from assay.metrics.continual import stage_metrics as stage_metrics
+    from assay.metrics.evidence import Evidence as Evidence
+    from assay.metrics.evidence import gather as gather
+    from assay.metrics.evidence import gather_from as gather_from
+    from assay.metrics.functions import RunningMetric as RunningMetric
+    from assay.metrics.functions import accuracy as accuracy
+    from assay.metrics.functions import codes_of as codes_of
+    from assay.metrics.functions import collapse as collapse
+    from assay.metrics.functions import concept_f1 as concept_f1
+    from assay.metrics.functions import exact_match as exact_match
+    from assay.metrics.functions import label_f1 as label_f1
+    from assay.metrics.functions import rule_consistency as rule_consistency
+    from assay.metrics.interval import at_least as at_least
+    from assay.metrics.interval import at_most as at_most
+    from assay.metrics.interval import of_difference as of_difference
+    from assay.metrics.interval import of_mean as of_mean
+    from assay.metrics.interval import wilson as wilson
+    from assay.metrics.metric import METRICS as METRICS
+    from assay.metrics.metric import Metric as Metric
+    from assay.metrics.metric import mean as mean
+    from assay.metrics.quality import confusion as confusion
+    from assay.metrics.quality import macro_f1 as macro_f1
+    from assay.metrics.random_guesser import Between as Between
+    from assay.metrics.random_guesser import uniform_guesser as uniform_guesser
+    from assay.metrics.scoring import FEWEST as FEWEST
+    from assay.metrics.scoring import Score as Score
+    from assay.metrics.scoring import format_score as format_score
+    from assay.metrics.scoring import mean_score as mean_score
+    from assay.metrics.scoring import score as score
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

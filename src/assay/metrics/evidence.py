@@ -10,9 +10,8 @@ from assay.arrays import Array, Codes, DistinctRows, distinct_rows, find_rows
 from assay.errors import DataError
 
 if TYPE_CHECKING:  # so that listing the metrics imports numpy and little else
-    from assay.data.dataset import Dataset, SplitData
-    from assay.logic.knowledge import Knowledge
-    from assay.logic.variants import Boundary
+    from assay.data import Dataset, SplitData
+    from assay.logic import Boundary, Knowledge
     from assay.predictions import Answer, Predictions
 
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from assay.arrays import Codes, as_array
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.collapse import collapse as collapse_of_values
+from assay.logic import Knowledge
+from assay.metrics.concept_collapse import collapse as collapse_of_values
 from assay.metrics.quality import macro_f1
 
 Groups = Sequence[Sequence[int]]

@@ -10,7 +10,7 @@ from assay.arrays import Array
 from assay.metrics.evidence import Evidence
 from assay.registry import Registry
 
-METRICS = Registry("metric", "assay.metrics", "assay.metrics", "assay.metrics.metric:Metric")
+METRICS: Registry = Registry("metric", "assay.metrics.registered", "assay.metrics", "assay.metrics.metric:Metric")
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.logic.circuit import Diagram
-from assay.logic.knowledge import Knowledge
-from assay.logic.limits import Limits
-from assay.logic.tally import chance_of, true_outcomes, uniform
+from assay.logic import Diagram, Knowledge, Limits, chance_of, true_outcomes, uniform
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.metrics.collapse import object_collapse
+from assay.metrics.concept_collapse import object_collapse
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric, overall
 from assay.metrics.quality import rsbench_concept_f1

@@ -1,87 +1,64 @@
-"""Models and backbones by name. Only the modules of this package import torch, and only when one is asked for."""
+"""Models and backbones by name; the only room with torch, which is imported when a model is asked for.
 
-from assay.registry import Registry
+`MODELS` and `BACKBONES` are the registries. `train_run` trains what an `Order` says and writes a run, `load_model` and
+`predict_run` read one. Beside them: probes, saliency, discovery of concepts, and `wrap` for models of other frameworks.
+"""
 
-MODELS = Registry("model", "assay.models", "assay.models", "assay.models.core.model:Model")
-for _name, _summary, _target in (
-    ("blackbox", "a plain network from picture to labels; predicts no concepts", "concept.blackbox:BlackBox"),
-    ("cbm", "a concept bottleneck: concepts first, labels from them by a head, learned or given", "concept.cbm:CBM"),
-    ("dpl", "concepts first, labels from them by the rule, exactly (DeepProbLog style)", "rule.dpl:DPL"),
-    ("ltn", "concepts first, labels from them by the rule read as fuzzy logic (Logic Tensor Networks)", "rule.ltn:LTN"),
-    ("bears", "an ensemble of dpl whose members read concepts as differently as the labels allow", "rule.bears:Bears"),
-    (
-        "embedding",
-        "a small network on features that are not trained: CLIP or any other weights from a local folder",
-        "concept.embedding:Embedding",
-    ),
-    (
-        "semantic",
-        "a concept bottleneck that is trained to satisfy the constraints (semantic loss)",
-        "concept.semantic:Semantic",
-    ),
-    ("cem", "concept embeddings: labels from embeddings that concepts mix (CEM)", "concept.cem:CEM"),
-    ("probcbm", "concepts as uncertain embeddings, labels from samples of them (ProbCBM)", "concept.probcbm:ProbCBM"),
-    ("ecbm", "concepts and labels of the least energy, found by search (ECBM)", "concept.ecbm:ECBM"),
-    ("dcr", "labels by a rule that a network writes for each example (DCR)", "concept.dcr:DCR"),
-    (
-        "synthesis",
-        "the cheapest program that explains the examples, on concepts",
-        "symbolic.synthesis.learner:Synthesis",
-    ),
-    (
-        "alpha-ilp",
-        "clauses found by beam search, weighed by gradients on uncertain concepts (alphaILP style)",
-        "alpha_ilp.learner:AlphaIlp",
-    ),
-    ("ilp", "clauses that cover the examples, by our own learner, on concepts", "symbolic.ilp.learner:Ilp"),
-    ("aleph", "clauses by Aleph (needs SWI-Prolog and Aleph 5)", "symbolic.ilp.aleph:Aleph"),
-    ("popper", "clauses by Popper (needs a checkout of Popper 4.4 or 3.1)", "symbolic.ilp.popper:Popper"),
-    ("tree", "a decision tree on concepts", "symbolic.tree:Tree"),
-    ("rules", "a list of rules (if this, else if that) on concepts", "symbolic.rules:RuleList"),
-    ("linear", "logistic regression on concepts", "symbolic.linear:Linear"),
-    ("mlp", "a small network on concepts", "symbolic.mlp:MLP"),
-    (
-        "incontext",
-        "a language or vision-language model that is shown examples and asked for the rule",
-        "incontext.learner:InContext",
-    ),
-):
-    MODELS.add(_name, _summary, f"assay.models.{_target}")
+from typing import TYPE_CHECKING
 
-BACKBONES = Registry("backbone")
-for _name, _summary, _target in (
-    ("conv-stride", "3 strided convolutions, dropout (rsbench Tables 12, 13)", "small:conv_stride"),
-    ("conv-pool", "2 convolutions with pooling, 2 layers (rsbench Table 14)", "small:conv_pool"),
-    ("mlp-embedding", "2 layers on an embedding (rsbench Table 15)", "small:mlp_embedding"),
-    ("conv-pool-3", "3 convolutions, 2 layers (rsbench Tables 20, 22)", "small:conv_pool_3"),
-    ("conv-wide", "2 convolutions with pooling, 1 layer (rsbench Table 21)", "small:conv_wide"),
-    ("conv-3", "3 convolutions without pooling (the concept benchmark's detector)", "small:conv_3"),
-    ("conv-norm", "2 convolutions with group norm at half the resolution, 1 layer: cells of boards", "small:conv_norm"),
-    ("mlp", "2 layers on the pixels, for pictures too small to convolve", "small:mlp"),
-    ("mlp-wide", "2 wide layers on the pixels (rsbench Tables 16, 18)", "small:mlp_wide"),
-    ("mlp-embedding-small", "2 smaller layers on an embedding (rsbench Table 11)", "small:mlp_embedding_small"),
-    ("conv-pool-5", "5 convolutions with pooling, 2 layers (rsbench Table 17)", "small:conv_pool_5"),
-    ("conv-pool-6", "6 convolutions with pooling, 2 layers (rsbench Table 9)", "small:conv_pool_6"),
-    ("bag-of-ngrams", "for texts: runs of 1 to 3 words, wherever they are", "texts:bag_of_ngrams"),
-    ("text-transformer", "for texts: a small transformer of 2 layers", "texts:text_transformer"),
-    ("resnet-18", "ResNet-18 (rsbench Tables 8, 10); may begin from weights", "deep:resnet_18"),
-    ("resnet-34", "ResNet-34; may begin from weights", "deep:resnet_34"),
-    ("resnet-50", "ResNet-50, with bottlenecks; may begin from weights", "deep:resnet_50"),
-    ("resnet-101", "ResNet-101, with bottlenecks; may begin from weights", "deep:resnet_101"),
-    ("resnet-small", "a ResNet of 3 stages for small pictures", "deep:resnet_small"),
-    ("vgg-11", "VGG with 8 convolutions; may begin from weights", "deep:vgg_11"),
-    ("vgg-16", "VGG with 13 convolutions; may begin from weights", "deep:vgg_16"),
-    ("efficientnet-lite0", "EfficientNet-Lite0; @imagenet has weights from a package", "deep:efficientnet_lite0"),
-    ("efficientnet-b0", "EfficientNet-B0; may begin from weights", "efficientnet:efficientnet_b0"),
-    ("vit-b-16", "ViT-B/16, a vision transformer; may begin from weights", "vit:vit_b_16"),
-    ("vit-l-32", "ViT-L/32, a large vision transformer; may begin from weights", "vit:vit_l_32"),
-    ("swin-t", "Swin-T, a transformer over windows; may begin from weights", "swin:swin_t"),
-    ("vit", "a small vision transformer (needs transformers)", "vision:vit"),
-    ("swin", "a small Swin transformer (needs transformers)", "vision:swin"),
-    (
-        "pretrained",
-        "pretrained@FOLDER: CLIP or any vision model of transformers (needs transformers)",
-        "vision:pretrained",
-    ),
-):
-    BACKBONES.add(_name, _summary, f"assay.models.backbones.{_target}")
+if TYPE_CHECKING:
+    from assay.models.concept.alignment import Alignment as Alignment
+    from assay.models.concept.alignment import align_run as align_run
+    from assay.models.core.devices import describe_gpu as describe_gpu
+    from assay.models.core.devices import device_for as device_for
+    from assay.models.core.devices import one_thread as one_thread
+    from assay.models.core.logs import check_log as check_log
+    from assay.models.core.losses import supervised_labels as supervised_labels
+    from assay.models.core.model import Epoch as Epoch
+    from assay.models.core.model import Model as Model
+    from assay.models.core.neural import NeuralConfig as NeuralConfig
+    from assay.models.core.robust import MASKS as MASKS
+    from assay.models.core.robust import Robustness as Robustness
+    from assay.models.core.runs import Order as Order
+    from assay.models.core.runs import finished_already as finished_already
+    from assay.models.core.runs import load_model as load_model
+    from assay.models.core.runs import predict_run as predict_run
+    from assay.models.core.runs import train_run as train_run
+    from assay.models.core.runs import train_seeds as train_seeds
+    from assay.models.core.runs import train_together as train_together
+    from assay.models.core.runs import transfer_run as transfer_run
+    from assay.models.core.tensors import TorchSplit as TorchSplit
+    from assay.models.core.training import Training as Training
+    from assay.models.discovery import METHODS as METHODS
+    from assay.models.discovery.discovering import Discovered as Discovered
+    from assay.models.discovery.discovering import DiscoveryPlan as DiscoveryPlan
+    from assay.models.discovery.discovering import discover as discover
+    from assay.models.discovery.runs import PAGE as PAGE
+    from assay.models.discovery.runs import discover_run as discover_run
+    from assay.models.external.wrapped import wrap as wrap
+    from assay.models.probes.bypass import bypass as bypass
+    from assay.models.probes.layers import layer_features as layer_features
+    from assay.models.probes.layers import layer_names as layer_names
+    from assay.models.probes.linear import ProbeConfig as ProbeConfig
+    from assay.models.probes.probing import Ask as Ask
+    from assay.models.probes.probing import Probed as Probed
+    from assay.models.probes.probing import table as table
+    from assay.models.probes.runs import effect_rows as effect_rows
+    from assay.models.probes.runs import probe_run as probe_run
+    from assay.models.readers.opening import Report as Report
+    from assay.models.readers.opening import reader_for as reader_for
+    from assay.models.registered import BACKBONES as BACKBONES
+    from assay.models.registered import MODELS as MODELS
+    from assay.models.rule.bears import Bears as Bears
+    from assay.models.saliency.examined import ExaminedModel as ExaminedModel
+    from assay.models.saliency.examined import ExaminedPredictor as ExaminedPredictor
+    from assay.models.saliency.examined import examine_model as examine_model
+    from assay.models.saliency.explaining import Saliency as Saliency
+    from assay.models.saliency.explaining import explain as explain
+    from assay.models.saliency.folder import explain_into as explain_into
+    from assay.models.saliency.planning import SaliencyPlan as SaliencyPlan
+    from assay.models.symbolic.base import SymbolicConfig as SymbolicConfig
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

@@ -9,7 +9,7 @@ from PIL import Image
 
 from assay.arrays import Array
 from assay.errors import DataError
-from assay.render.open_image import open_image
+from assay.render.image_files import open_image
 from assay.render.picture import Box
 
 BAR = 114

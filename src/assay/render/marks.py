@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.open_image import open_image
+from assay.render.image_files import open_image
 from assay.render.picture import Box, ObjectBox, Picture
 from assay.seeds import digest, rng_for
 

@@ -6,23 +6,31 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data.dataset import Dataset
-from assay.diagnosis.case import new_worlds
-from assay.diagnosis.headline import Headline, headline
-from assay.diagnosis.identifiability import Identifiability
-from assay.diagnosis.runs import diagnose_run, provenance, taught_by, training_worlds
-from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
-from assay.diagnosis.verdict import Diagnosis
-from assay.diagnosis.views import SplitView
+from assay.data import Dataset
+from assay.diagnosis import (
+    DEFAULTS,
+    Diagnosis,
+    Headline,
+    Identifiability,
+    SplitView,
+    Thresholds,
+    Verdict,
+    diagnose_run,
+    headline,
+    new_worlds,
+    provenance,
+    taught_by,
+    training_worlds,
+)
 from assay.errors import DataError
-from assay.metrics.evidence import Evidence, gather_from
+from assay.metrics import Evidence, gather_from
 from assay.plots import Line
 from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
 from assay.reporting.discovery import UnitCard, cards_of
 from assay.reporting.examples import Example, example_for, examples_of
 from assay.reporting.showing import Shown, split_for
-from assay.runs.folder import RUN, RunFolder
-from assay.worlds.split import HARD
+from assay.runs import RUN, RunFolder
+from assay.worlds import HARD
 
 
 @dataclass(frozen=True)

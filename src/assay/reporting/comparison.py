@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.metrics.score import Score
+from assay.metrics import Score
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import (
     COLOURS,

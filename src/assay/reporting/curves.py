@@ -3,9 +3,8 @@
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.automation import coverage_curve
-from assay.metrics.calibration import BINS
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import coverage_curve
+from assay.metrics import BINS, Evidence
 from assay.plots import Line
 
 CoverageCurve = tuple[Array, Array]

@@ -11,14 +11,12 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, find_rows
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.discovery.matching import ConceptValue, UnitSplit, concept_values
-from assay.diagnosis.discovery.scores import MEANINGS, UnitScores
-from assay.diagnosis.discovery.stability import live_units
+from assay.data import Dataset, SplitData
+from assay.diagnosis import MEANINGS, ConceptValue, UnitScores, UnitSplit, concept_values, live_units
 from assay.files import write_atomically
 from assay.reporting.examples import COARSE
 from assay.reporting.templating import page_environment
-from assay.runs.units import units_of
+from assay.runs import units_of
 
 TOP, MOST_OTHERS = 8, 24
 """How many pictures are shown of a unit, and how many units that match no value."""
@@ -125,7 +123,7 @@ def cards_of(folder: Path, dataset: Dataset) -> tuple[UnitCard, ...]:
 def _address(png: bytes) -> str:
     """Return a picture as a data address, smaller where it is large."""
     if max(struct.unpack(">II", png[16:24])) > THUMBNAIL:
-        from assay.render.open_image import open_image
+        from assay.render import open_image
 
         shrunk = io.BytesIO()
         with open_image(png, "a top picture") as picture:

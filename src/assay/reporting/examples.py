@@ -9,9 +9,9 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import Value
-from assay.data.dataset import Dataset
-from assay.diagnosis.wording import join_first, join_words
-from assay.metrics.evidence import Evidence
+from assay.data import Dataset
+from assay.diagnosis import join_first, join_words
+from assay.metrics import Evidence
 from assay.predictions import Predictions
 from assay.reporting.showing import Choice, Shown, choose
 

@@ -8,14 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array
-from assay.data.columns import LABEL, numbers, parquet_bytes, to_column
-from assay.data.dataset import Dataset
-from assay.data.manifest import to_json, versions
-from assay.diagnosis.automation import coverage_curve
-from assay.diagnosis.interventions.intervene import InterventionResult
-from assay.diagnosis.runs import provenance
+from assay.data import LABEL, Dataset, numbers, parquet_bytes, to_column, to_json, versions
+from assay.diagnosis import InterventionResult, coverage_curve, provenance
 from assay.files import write_atomically
-from assay.metrics.calibration import expected_calibration_error
+from assay.metrics import expected_calibration_error
 from assay.reporting.curves import reliability_of, thin_curve
 from assay.reporting.plot import COLOURS, Chart, Line
 from assay.reporting.templating import page_environment

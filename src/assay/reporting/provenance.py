@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.data.remote import is_remote
+from assay.data import is_remote
 from assay.html import shorten
 from assay.reporting.case import ReportCase
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.diagnosis.check import Kind
+from assay.diagnosis import Kind
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 from assay.reporting.verdicts import NamedRun, WordShare, gravity, meanings_of, shares_of

@@ -7,11 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from assay.arrays import Array, distinct_rows
-from assay.diagnosis.check import Finding, Kind, tone_of
-from assay.diagnosis.explanations import ASIDE
-from assay.diagnosis.headline import headline
-from assay.diagnosis.verdict import Diagnosis
-from assay.diagnosis.views import SplitView
+from assay.diagnosis import ASIDE, Diagnosis, Finding, Kind, SplitView, headline, tone_of
 
 PAIR = 2
 """Two misread concepts that make up for each other are seen at a glance."""

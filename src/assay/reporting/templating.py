@@ -7,10 +7,10 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from assay.diagnosis.concepts import ConceptState
+from assay.diagnosis import ConceptState
 from assay.html import safe_link
 from assay.markdown import Markdown, code_text, escape_text, prose_text
-from assay.metrics.score import format_score
+from assay.metrics import format_score
 
 
 def page_environment(html: bool = True) -> jinja2.Environment:

@@ -3,11 +3,18 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from assay.diagnosis.check import Finding, Kind, Tone, kinds_in_order, meaning_of
-from assay.diagnosis.table import TableRow, cells_of
-from assay.diagnosis.thresholds import Thresholds
-from assay.diagnosis.verdict import Diagnosis
-from assay.diagnosis.wording import join_words
+from assay.diagnosis import (
+    Diagnosis,
+    Finding,
+    Kind,
+    TableRow,
+    Thresholds,
+    Tone,
+    cells_of,
+    join_words,
+    kinds_in_order,
+    meaning_of,
+)
 from assay.reporting.case import ReportCase
 
 

@@ -7,13 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from assay.data.dataset import Dataset
-from assay.data.manifest import to_json, versions
-from assay.diagnosis.concepts import STATES
-from assay.diagnosis.table import HEAD
+from assay.data import Dataset, to_json, versions
+from assay.diagnosis import STATES, TABLE_HEAD
 from assay.files import locked, stays, write_atomically
-from assay.metrics import METRICS
-from assay.metrics.score import format_score
+from assay.metrics import METRICS, format_score
 from assay.reporting.case import ReportCase, cases_of
 from assay.reporting.comparison import BOUNDARY, MOST_VALUES, compared_groups, reading_map, with_charts
 from assay.reporting.plot import AnyChart, ChartGroup
@@ -96,7 +93,7 @@ def _content(cases: Sequence[ReportCase], charts: Sequence[ChartGroup]) -> dict[
         "summary": SUMMARY,
         "boundary": BOUNDARY,
         "states": STATES,
-        "tested_head": HEAD,
+        "tested_head": TABLE_HEAD,
         "nats": NATS,
         "most_tested": MOST_TESTED,
         "kinds": KINDS,

@@ -1,7 +1,7 @@
 """The evidence of a run: its predictions beside the truth."""
 
-from assay.data.dataset import Dataset
-from assay.metrics.evidence import Evidence, gather_from
+from assay.data import Dataset
+from assay.metrics import Evidence, gather_from
 from assay.runs.folder import RunFolder
 
 

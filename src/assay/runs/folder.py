@@ -10,12 +10,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.data.dataset import Dataset
-from assay.data.manifest import PAIRS
-from assay.data.remote import folder_at, is_remote, refuse_named
+from assay.data import PAIRS, Dataset, folder_at, is_remote, refuse_named
 from assay.errors import DataError
 from assay.links import refuse_links
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.predictions import NO_SIZES, Predictions, read_predictions
 
 RUN = "run.json"

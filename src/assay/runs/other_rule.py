@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.data.imports.rule_file import read_rule, rule_settings
+from assay.data import read_rule, rule_settings
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 
 
 def read_other_rule(path: Path, knowledge: Knowledge) -> Knowledge:

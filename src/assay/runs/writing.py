@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import PAIRS, to_json
+from assay.data import PAIRS, Dataset, SplitData, to_json
 from assay.errors import DataError
 from assay.files import remove_leftovers, write_atomically
 from assay.predictions import Predictions

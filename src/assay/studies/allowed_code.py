@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.code_files import hash_file, load_file, split_reference
 from assay.config import Settings
-from assay.diagnosis.check import FINDINGS
+from assay.diagnosis import FINDINGS
 from assay.errors import ConfigError
 from assay.metrics import METRICS
 from assay.models import MODELS

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Config, Settings, validate
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import ConfigError, suggestion
-from assay.metrics.evidence import gather_from
-from assay.runs.folder import RunFolder
+from assay.metrics import gather_from
+from assay.runs import RunFolder
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,9 @@ class Intervening(Config):
 
 def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
-    from assay.data.rebuild import redrawing_for
-    from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-    from assay.models.readers.opening import reader_for
+    from assay.data import redrawing_for
+    from assay.diagnosis import InterventionPlan, intervene
+    from assay.models import reader_for
     from assay.studies.run_models import answering_for
 
     asked = validate(Intervening, settings)
@@ -74,7 +74,7 @@ class Leaking(Config):
 
 def leaks(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return the leakage of concepts: `ctl_soft`, `icl_soft`, `probe_soft`, and the same `hard`."""
-    from assay.diagnosis.leakage import leakage
+    from assay.diagnosis import leakage
 
     asked = validate(Leaking, settings)
     said = RunFolder(folder).all_predictions(dataset.knowledge)
@@ -102,9 +102,7 @@ class Probing(Config):
 
 def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return how well concepts can be read off each layer: `concept_f1_conv1`, ..., and off the best, `concept_f1`."""
-    from assay.models.probes.linear import ProbeConfig
-    from assay.models.probes.probing import Ask
-    from assay.models.probes.runs import probe_run
+    from assay.models import Ask, ProbeConfig, probe_run
 
     asked = validate(Probing, settings)
     ask = Ask(
@@ -136,10 +134,9 @@ class Changing(Config):
 
 def changes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return the label accuracy before and after a change, and after it where the true label moved or stayed."""
-    from assay.data.pairs import intervened
-    from assay.data.rebuild import task_of
-    from assay.metrics.evidence import gather
-    from assay.models.core.runs import load_model
+    from assay.data import intervened, task_of
+    from assay.metrics import gather
+    from assay.models import load_model
 
     asked = validate(Changing, settings)
     pairs = intervened(dataset, asked.split, task_of(dataset), asked.do)
@@ -162,7 +159,7 @@ class Aligning(Config):
 
 def alignments(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return accuracy and what setting concepts brings, of each label head: `gain_as_trained`, `gain_aligned`, ..."""
-    from assay.models.concept.alignment import Alignment, align_run
+    from assay.models import Alignment, align_run
 
     given = validate(Aligning, settings)
     asked, numbers = validate(Alignment, Settings(given.weights)), list[Number]()
@@ -192,10 +189,9 @@ class SwappingRule(Config):
 
 def swaps(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return how right the labels are that another rule gives to the predicted concepts: `label_accuracy_swapped`."""
-    from assay.logic.knowledge import Knowledge
-    from assay.metrics.score import score
-    from assay.runs.evidence import evidence_of
-    from assay.runs.other_rule import under_rule
+    from assay.logic import Knowledge
+    from assay.metrics import score
+    from assay.runs import evidence_of, under_rule
 
     asked = validate(SwappingRule, settings)
     rule = Knowledge.of(dataset.knowledge.space, asked.labels)
@@ -219,9 +215,9 @@ class Transferring(Config):
 
 def transfers(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return how right a run is on other datasets with the same concepts: `label_accuracy_on_trains-desert`, ..."""
-    from assay.metrics.score import score
-    from assay.models.core.runs import transfer_run
-    from assay.runs.evidence import evidence_of
+    from assay.metrics import score
+    from assay.models import transfer_run
+    from assay.runs import evidence_of
 
     asked = validate(Transferring, settings)
     numbers = []

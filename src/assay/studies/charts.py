@@ -4,7 +4,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from assay.reporting.plot import COLOURS, AnyChart, Chart, ChartGroup, DotChart, Dots, Line, PlottedValue
+from assay.reporting import COLOURS, AnyChart, Chart, ChartGroup, DotChart, Dots, Line, PlottedValue
 from assay.studies.published import Published, published_numbers
 from assay.studies.records import Record
 from assay.studies.study import Study, title_of

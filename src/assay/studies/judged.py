@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.config import Settings
-from assay.diagnosis.check import FINDINGS
-from assay.diagnosis.thresholds import Thresholds, read_thresholds
+from assay.diagnosis import FINDINGS, Thresholds, read_thresholds
 from assay.errors import AssayError, ConfigError
 
 if TYPE_CHECKING:
-    from assay.diagnosis.verdict import Diagnosis
+    from assay.diagnosis import Diagnosis
 
 DIGITS = 5
 """How many digits statistics are kept with."""
@@ -47,7 +46,7 @@ class JudgedBy:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data, with the version of the diagnosis."""
-        from assay.diagnosis.verdict import VERSION
+        from assay.diagnosis import VERSION
 
         return {"diagnosis": VERSION, "thresholds": dict(self.thresholds), "findings": dict(self.findings)}
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from assay.code_files import loaded_files
 from assay.config import validate
-from assay.data.make import default_workers
+from assay.data import default_workers
 from assay.errors import ConfigError
 from assay.processes import block_interrupts, end_with_parent, has_gpu, number_worker
 from assay.studies.study import DataStep, RunStep
@@ -39,8 +39,7 @@ class LocalWorkers:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
             if step.settings.values.get("precision") == "bfloat16" and not is_finished(step, output):
-                from assay.models.core.devices import device_for
-                from assay.models.core.training import Training
+                from assay.models import Training, device_for
 
                 try:
                     device_for(validate(Training, step.settings.only({"device", "precision"})))

@@ -5,13 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.annotate import Machine, likeliest_codes
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.data.machine_scores import read_scores
+from assay.data import Annotation, Dataset, Machine, likeliest_codes, read_scores
 from assay.errors import ConfigError, DataError
-from assay.models.readers.opening import Report, reader_for
-from assay.runs.folder import RunFolder
+from assay.models import Report, reader_for
+from assay.runs import RunFolder
 
 
 def machine_of(annotation: Annotation, dataset: Dataset, report: Report = lambda *_: None) -> Machine | None:

@@ -8,9 +8,7 @@ from math import inf
 from pathlib import Path
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, make
 from assay.errors import AssayError
 from assay.files import size_in_words
 from assay.models import MODELS

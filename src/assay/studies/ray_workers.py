@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from assay.code_files import CodeFile, loaded_files
-from assay.data.cluster import Call, Cluster, Died
+from assay.data import Call, Cluster, Died
 from assay.errors import RunFailed
 from assay.studies.local_workers import Poll
 from assay.studies.study import DataStep, RunStep
@@ -53,7 +53,7 @@ class RayWorkers:
 
 def _perform(step: Step, output: Path, code: Sequence[CodeFile] = ()) -> Outcome:
     """Do a step in one thread, as on a single machine, so that the numbers are the same."""
-    from assay.models.core.devices import one_thread
+    from assay.models import one_thread
 
     if not output.is_dir():
         raise RunFailed(

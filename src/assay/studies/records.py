@@ -13,10 +13,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from assay.data.columns import parquet_bytes, read_parquet
+from assay.data import parquet_bytes, read_parquet
 from assay.errors import DataError
 from assay.files import write_atomically
-from assay.runs.folder import USAGE
+from assay.runs import USAGE
 from assay.studies.judged import JUDGED_BY
 from assay.studies.study import PERCEPTION, RunStep
 from assay.studies.work import RECORDS, folder_of

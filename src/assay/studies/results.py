@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from assay.reporting.table import Table
+from assay.reporting import Table
 from assay.studies.published import Published, published_numbers
 from assay.studies.records import Record
 from assay.studies.study import PLAIN, Study

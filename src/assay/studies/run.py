@@ -7,7 +7,7 @@ from typing import Protocol
 
 from assay.errors import RunFailed
 from assay.links import refuse_links
-from assay.runs.folder import LOGS
+from assay.runs import LOGS
 from assay.studies.charts import charts_of
 from assay.studies.local_workers import LocalWorkers, Poll
 from assay.studies.records import records_of, write_records
@@ -123,8 +123,10 @@ def _reported_runs(study: Study) -> list[Path]:
 
 def _finish(study: Study, failed: Sequence[Outcome], watch: Watch) -> Path:
     """Write the records and the report of what is finished, and raise what failed."""
-    from assay.reporting.case import cases_of  # not before the first run
-    from assay.reporting.write import write_pages
+    from assay.reporting import (
+        cases_of,  # not before the first run
+        write_pages,
+    )
 
     records = records_of(study.runs, study.output)
     write_records(records, study.runs, study.output)

@@ -9,17 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.interventions.intervenable import IntervenableModel, model_from_predictions
-from assay.diagnosis.interventions.manipulation import Answering
+from assay.data import Dataset, SplitData
+from assay.diagnosis import Answering, IntervenableModel, model_from_predictions
 from assay.errors import ConfigError, DataError
-from assay.metrics.evidence import gather_from
+from assay.metrics import gather_from
 from assay.predictions import Predictions, read_predictions
-from assay.runs.folder import RUN, RunFolder
-from assay.runs.writing import check_dataset
+from assay.runs import RUN, RunFolder, check_dataset
 
 if TYPE_CHECKING:
-    from assay.models.core.model import Model
+    from assay.models import Model
 
 
 def runs_in(folder: Path) -> list[Path]:
@@ -38,7 +36,7 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
         return _by_file(folder, dataset, split)
     about = RunFolder(folder).about()
     check_dataset(RunFolder(folder), dataset)
-    from assay.models.core.runs import load_model
+    from assay.models import load_model
 
     trained_on = str(about["config"].get("device", "auto"))
     model = load_model(folder, "cpu" if trained_on == "cpu" else "auto")  # a policy asks for millions of answers
@@ -88,14 +86,14 @@ class RunModels:
 
     def layers(self, run: Path, data: SplitData) -> list[str]:
         """Return the names of the layers of a run's network, in the order in which it calls them."""
-        from assay.models.probes.layers import layer_names
+        from assay.models import layer_names
 
         with self._turn:
             return layer_names(_model(run), data)
 
     def activations(self, run: Path, data: SplitData, layer: str) -> Array:
         """Return what a layer gives for the pictures of rows, a row of features each."""
-        from assay.models.probes.layers import layer_features
+        from assay.models import layer_features
 
         with self._turn:
             return layer_features(_model(run), data, layer)
@@ -103,6 +101,6 @@ class RunModels:
 
 @lru_cache(maxsize=8)
 def _model(run: Path) -> "Model":
-    from assay.models.core.runs import load_model
+    from assay.models import load_model
 
     return load_model(run)

@@ -14,9 +14,7 @@ from pydantic import Field
 
 from assay.code_files import CodeFile, split_reference
 from assay.config import Config, Settings, load_yaml, validate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.data.recipe import Recipe, recipe_from
+from assay.data import Annotation, Dataset, Recipe, recipe_from
 from assay.errors import AssayError, ConfigError, MissingExtra, UnknownName, suggestion
 from assay.metrics import METRICS
 from assay.models import MODELS

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.diagnosis.check import Tone, tone_of
+from assay.diagnosis import Tone, tone_of
 from assay.studies.study import RunStep, title_of
 from assay.studies.work import RECORDS, folder_of, is_finished
 

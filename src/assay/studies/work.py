@@ -14,16 +14,10 @@ from typing import Any
 
 from assay.code_files import CodeFile, load_files
 from assay.config import Settings, validate
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.data.folds import Fold
-from assay.data.make import Pool, make
-from assay.data.manifest import NAME, to_json
+from assay.data import NAME, Annotation, Dataset, Fold, Pool, annotate, make, to_json
 from assay.errors import AssayError, ConfigError, DataError, RunFailed, UnknownName
 from assay.files import copy_folder, write_atomically, write_folder
-from assay.runs.folder import RUN, USAGE, RunFolder
-from assay.runs.usage import measure_usage
+from assay.runs import RUN, USAGE, RunFolder, measure_usage
 from assay.studies.analyses import run_analysis
 from assay.studies.judged import facts_of, is_judged
 from assay.studies.machines import machine_of
@@ -165,7 +159,7 @@ def _copy(step: CopyStep, output: Path, folder: Path) -> None:
 
 def _train(step: RunStep, dataset: Dataset, folder: Path, report: Report) -> None:
     """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
-    from assay.models.core.runs import Order, train_run
+    from assay.models import Order, train_run
 
     if not (folder / RUN).exists():
         fold = None if step.fold is None else Fold(step.fold, step.folds)
@@ -190,7 +184,7 @@ def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[Co
 
     What goes wrong is left to `perform`, which trains each by itself and says what does.
     """
-    from assay.models.core.runs import Order, train_seeds
+    from assay.models import Order, train_seeds
 
     load_files(code)
     folders = {step.seed: RunFolder(folder_of(step, output)) for step in steps}
@@ -232,8 +226,7 @@ def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> dict[str, An
 
 
 def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]:
-    from assay.diagnosis.headline import headline
-    from assay.diagnosis.runs import diagnose_run
+    from assay.diagnosis import diagnose_run, headline
 
     diagnosis = diagnose_run(run, dataset, thresholds=step.judged_by.settings())
     return {

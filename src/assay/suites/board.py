@@ -8,9 +8,8 @@ from typing import get_args
 
 import numpy as np
 
-from assay.diagnosis.check import Tone, kinds_in_order, meaning_of
-from assay.diagnosis.verdict import VERSION
-from assay.reporting.table import Table
+from assay.diagnosis import VERSION, Tone, kinds_in_order, meaning_of
+from assay.reporting import Table
 from assay.suites.ranks import MeanRank, ranks_of
 from assay.suites.rows import MEASURES, RANKED, BoardMeasure, BoardRow
 from assay.suites.suite import Suite, SuiteDataset

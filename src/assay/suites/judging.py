@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.dataset import Dataset
-from assay.diagnosis.headline import headline
-from assay.diagnosis.verdict import Diagnosis
+from assay.data import Dataset
+from assay.diagnosis import Diagnosis, headline
 from assay.distribution import VERSION
-from assay.metrics.evidence import Evidence, gather_from
+from assay.metrics import Evidence, gather_from
 from assay.predictions import Predictions
-from assay.runs.folder import USAGE, RunFolder
-from assay.studies.judged import JUDGED_BY, JudgedBy, facts_of
-from assay.studies.work import RECORDS
+from assay.runs import USAGE, RunFolder
+from assay.studies import JUDGED_BY, RECORDS, JudgedBy, facts_of
 from assay.suites.rows import BoardRow
-from assay.worlds.split import HARD
+from assay.worlds import HARD
 
 TEST, OOD = "test", "ood"
 SHOWN = 100

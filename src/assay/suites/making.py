@@ -5,11 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import DataError, RunFailed
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.run import Say, Watch, Workers, perform_steps
-from assay.studies.study import Study
+from assay.studies import LocalWorkers, Say, Study, Watch, Workers, perform_steps
 from assay.suites.steps import data_steps, study_config
 from assay.suites.suite import Suite, SuiteDataset
 

@@ -14,18 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
-from assay.diagnosis.identifiability import Identifiability
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.diagnosis.runs import diagnose_run, taught_by
+from assay.data import Dataset, Recipe, make
+from assay.diagnosis import Identifiability, InterventionPlan, diagnose_run, intervene, taught_by
 from assay.errors import AssayError, ConfigError, RunFailed, UnknownName, suggestion
 from assay.families import FAMILIES
 from assay.models import MODELS
 from assay.predictions import Predictions
-from assay.reporting.table import Table
-from assay.runs.folder import RunFolder
+from assay.reporting import Table
+from assay.runs import RunFolder
 from assay.suites.suite import Suite
 from assay.tasks import TASKS
 
@@ -99,7 +95,7 @@ def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, A
 
 def _live_through(model: str, settings: Settings, dataset: Dataset, folder: Path) -> None:
     """Train, save, load, predict, diagnose, intervene."""
-    from assay.models.core.runs import Order, load_model, train_run
+    from assay.models import Order, load_model, train_run
 
     taught: Identifiability | None = taught_by(dataset)
     trained = train_run(Order(model, settings), dataset, folder)

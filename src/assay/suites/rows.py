@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import pyarrow as pa
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from assay.data.columns import parquet_bytes, read_parquet
+from assay.data import parquet_bytes, read_parquet
 from assay.errors import DataError, cut
 from assay.files import locked, write_atomically
 from assay.html import safe_link

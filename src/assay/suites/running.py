@@ -9,12 +9,9 @@ import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError
-from assay.studies.local_workers import LocalWorkers
-from assay.studies.run import Say, Watch, Workers, perform_steps
-from assay.studies.study import RunStep
-from assay.studies.work import Outcome, folder_of
+from assay.studies import LocalWorkers, Outcome, RunStep, Say, Watch, Workers, folder_of, perform_steps
 from assay.suites.judging import Judged, row_of_run
 from assay.suites.making import make_data
 from assay.suites.rows import RECORDS, BoardRow, add_rows, read_rows

@@ -8,14 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.data.dataset import Dataset
-from assay.data.manifest import versions
+from assay.data import Dataset, versions
 from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
 from assay.html import safe_link
 from assay.links import refuse_links
-from assay.reporting.table import tex_file
-from assay.reporting.templating import page_environment
+from assay.reporting import page_environment, tex_file
 from assay.suites.board import SuiteBoard, rank_table, verdict_table
 from assay.suites.judging import TEST
 from assay.suites.making import open_data

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from assay.config import Settings, validate
 from assay.errors import ConfigError, DataError
-from assay.studies.entries import short_hash
-from assay.studies.study import PLAIN, CopyStep, DataStep, RunStep, Study, StudyConfig
+from assay.studies import PLAIN, CopyStep, DataStep, RunStep, Study, StudyConfig, short_hash
 from assay.suites.suite import Suite, SuiteDataset
 
 POLICY = "uncertainty"

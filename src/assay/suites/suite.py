@@ -15,10 +15,10 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from assay.config import Config, Settings, load_yaml, validate
-from assay.data.recipe import Recipe, recipe_from
+from assay.data import Recipe, recipe_from
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.models import MODELS
-from assay.studies.judged import JudgedBy
+from assay.studies import JudgedBy
 
 USUAL = "assay-1"
 """The suite that commands take where none is named."""

@@ -14,15 +14,9 @@ from assay.arrays import Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config, Settings, validate
 from assay.errors import ConfigError, UnknownName, suggestion
-from assay.logic.formula import TRUE, Formula, Member, Not, Var
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.render.picture import Layout, Picture
-from assay.worlds.hard import HardSource
-from assay.worlds.program_source import ProgramSource
-from assay.worlds.source import Source, WorldSource
-from assay.worlds.split import Balance, Quota, Split
-from assay.worlds.world import Style, World
+from assay.logic import TRUE, Formula, Knowledge, Member, Not, Var, parse
+from assay.render import Layout, Picture
+from assay.worlds import Balance, HardSource, ProgramSource, Quota, Source, Split, Style, World, WorldSource
 
 Intervention = Callable[[World], World | None]
 """A named change of worlds; it gives None for worlds that it does not apply to."""

@@ -3,11 +3,9 @@
 from abc import abstractmethod
 from typing import ClassVar
 
-from assay.render.engines import Engine, Quality, check_engine, picture_of
-from assay.render.picture import Picture
-from assay.render.scene import Scene
+from assay.render import Engine, Picture, Quality, Scene, check_engine, picture_of
 from assay.tasks.base import Column, Task, TaskConfig
-from assay.worlds.world import World
+from assay.worlds import World
 
 
 class SceneConfig(TaskConfig):

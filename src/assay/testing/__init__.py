@@ -4,25 +4,32 @@
 registries.
 """
 
-from assay.testing.checks import CheckFailed, LawOutcome, require
-from assay.testing.findings import check_finding, known_cases
-from assay.testing.metrics import check_metric, known_evidence
-from assay.testing.models import check_model
-from assay.testing.predictors import constant, given_reading, oracle, shuffled
-from assay.testing.tasks import check_task
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "CheckFailed",
-    "LawOutcome",
-    "check_finding",
-    "check_metric",
-    "check_model",
-    "check_task",
-    "constant",
-    "given_reading",
-    "known_cases",
-    "known_evidence",
-    "oracle",
-    "require",
-    "shuffled",
-]
+if TYPE_CHECKING:
+    from assay.testing.checks import CheckFailed as CheckFailed
+    from assay.testing.checks import LawOutcome as LawOutcome
+    from assay.testing.checks import require as require
+    from assay.testing.findings import check_finding as check_finding
+    from assay.testing.findings import known_cases as known_cases
+    from assay.testing.metrics import check_metric as check_metric
+    from assay.testing.metrics import known_evidence as known_evidence
+    from assay.testing.models import check_model as check_model
+    from assay.testing.predictors import constant as constant
+    from assay.testing.predictors import given_reading as given_reading
+    from assay.testing.predictors import oracle as oracle
+    from assay.testing.predictors import shuffled as shuffled
+    from assay.testing.sample_task import TwoSquares as TwoSquares
+    from assay.testing.sample_task import small_dataset as small_dataset
+    from assay.testing.tasks import check_task as check_task
+    from assay.testing.zoo import SPECIMENS as SPECIMENS
+    from assay.testing.zoo import Habitat as Habitat
+    from assay.testing.zoo import Survey as Survey
+    from assay.testing.zoo import habitat as habitat
+    from assay.testing.zoo import known_specimens as known_specimens
+    from assay.testing.zoo import survey as survey
+    from assay.testing.zoo import try_specimen as try_specimen
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

@@ -9,11 +9,9 @@ import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows
 from assay.concepts import bits
-from assay.diagnosis.case import Case, case_of
-from assay.diagnosis.check import FINDINGS, PLACE, Check, Claim, Found, Tone, places_of
-from assay.logic.knowledge import NO_RULE, Knowledge
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import FINDINGS, PLACE, Case, Check, Claim, Found, Tone, case_of, places_of
+from assay.logic import NO_RULE, Knowledge
+from assay.metrics import METRICS, Evidence
 from assay.seeds import rng_for
 from assay.testing.checks import LawOutcome, need, try_laws
 from assay.testing.metrics import certain_evidence, known_evidence

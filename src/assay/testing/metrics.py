@@ -7,9 +7,8 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import digits
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
-from assay.metrics.metric import Metric
+from assay.logic import Knowledge
+from assay.metrics import Evidence, Metric
 from assay.seeds import rng_for
 from assay.testing.checks import LawOutcome, need, try_laws
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError
 from assay.predictions import Answer, Predictions
 from assay.testing.checks import CheckFailed, LawOutcome, need, try_laws
@@ -17,8 +17,7 @@ from assay.testing.checks import CheckFailed, LawOutcome, need, try_laws
 
 def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[LawOutcome]:
     """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
-    from assay.models import MODELS
-    from assay.models.core.runs import Order, load_model, train_run
+    from assay.models import MODELS, Order, load_model, train_run
 
     quick = {"epochs": 1, "device": "cpu", "members": 2, "programs": 20_000, "beam": 4, "steps": 20, "literals": 2}
     name = MODELS.resolve(name)

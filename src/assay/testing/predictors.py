@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 

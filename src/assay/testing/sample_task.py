@@ -9,13 +9,11 @@ import numpy as np
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, Layout, Picture
-from assay.tasks.base import Task
-from assay.worlds.world import Style, World
+from assay.data import Dataset, Recipe, make
+from assay.logic import Knowledge
+from assay.render import Box, Layout, Picture
+from assay.tasks import Task
+from assay.worlds import Style, World
 
 SIDE = 12
 

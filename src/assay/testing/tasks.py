@@ -8,17 +8,12 @@ from pathlib import Path
 import numpy as np
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.render.picture import Layout, Picture
-from assay.tasks.base import Task
+from assay.data import Dataset, Recipe, make
+from assay.logic import Knowledge, parse
+from assay.render import Layout, Picture
+from assay.tasks import Task
 from assay.testing.checks import LawOutcome, need, try_laws
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.worlds import Source, Split, World
 
 EXAMPLES = 12
 DRAWN_TWICE = 4

@@ -12,15 +12,11 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.config import Settings
-from assay.data.recipe import recipe_from
-from assay.diagnosis.case import new_worlds
-from assay.diagnosis.check import Kind, kinds_in_order
-from assay.diagnosis.concepts import used_concepts
-from assay.diagnosis.thresholds import Thresholds, Verdict
-from assay.diagnosis.verdict import Diagnosis, diagnose
+from assay.data import recipe_from
+from assay.diagnosis import Diagnosis, Kind, Thresholds, Verdict, diagnose, kinds_in_order, new_worlds, used_concepts
 from assay.errors import AssayError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.evidence import Evidence
+from assay.logic import Knowledge
+from assay.metrics import Evidence
 from assay.seeds import rng_for
 
 SIZES = {"train": 2000, "test": 450, "ood": 300, "hard": 200}
@@ -165,7 +161,7 @@ def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
 
 def draw_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
     """Return a reading that keeps every training label and misreads what the rule uses, drawn from all there are."""
-    from assay.counting.count import count_readings
+    from assay.counting import count_readings
 
     worlds = np.unique(home.training, axis=0)
     try:

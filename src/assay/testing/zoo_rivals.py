@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.label_heads import rule_head
-from assay.logic.knowledge import NO_RULE, Knowledge
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import rule_head
+from assay.logic import NO_RULE, Knowledge
+from assay.metrics import Evidence
 from assay.testing.zoo import (
     Habitat,
     Planted,

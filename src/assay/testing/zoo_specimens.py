@@ -6,8 +6,8 @@ from functools import partial
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.label_heads import rule_head
-from assay.metrics.evidence import Evidence
+from assay.diagnosis import rule_head
+from assay.metrics import Evidence
 from assay.testing.zoo import (
     SPECIMENS,
     Habitat,

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
 from assay.errors import DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.predictions import Answer, Predictions, read_predictions
 from assay.viewer.folders import ServedRun
 from assay.viewer.table import SplitTable

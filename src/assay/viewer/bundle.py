@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.manifest import PAIRS
+from assay.data import PAIRS
 from assay.errors import AssayError
 from assay.files import write_atomically, write_folder
 from assay.tasks import TASKS

@@ -11,14 +11,11 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.auditing.audit import CHECKS, audit
-from assay.auditing.audited import audited_dataset
-from assay.data.columns import CONCEPT, LABEL
-from assay.diagnosis.runs import taught_by
+from assay.auditing import CHECKS, audit, audited_dataset
+from assay.data import CONCEPT, LABEL
+from assay.diagnosis import taught_by
 from assay.errors import AssayError, DataError
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import names_in
+from assay.logic import Knowledge, ground_formula, names_in
 from assay.tasks import TASKS
 from assay.viewer.folders import ServedDataset, Shelf, inside
 from assay.viewer.runs import run_facts

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from assay.concepts import Value
-from assay.data.dataset import SplitData
-from assay.data.shard import table_of
+from assay.data import SplitData, table_of
 from assay.errors import AssayError, ConfigError, DataError
-from assay.tasks.base import Task
+from assay.tasks import Task
 from assay.viewer.answers import plain, violated_constraints
 from assay.viewer.pictures import picture_to_dict
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
-from assay.worlds.world import LUCK, World
+from assay.worlds import LUCK, World
 
 Changes = Mapping[str, int]
 """Concepts and the codes that they are set to."""

@@ -12,11 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from assay.data.columns import read_parquet
-from assay.data.dataset import Dataset
-from assay.data.manifest import NAME, PAIRS, all_shards, read_manifest
+from assay.data import NAME, PAIRS, Dataset, all_shards, read_manifest, read_parquet
 from assay.errors import AssayError, DataError, UnknownName, suggestion
-from assay.runs.folder import RUN, RunFolder
+from assay.runs import RUN, RunFolder
 
 SEARCH_DEPTH = 3
 

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 
 from assay.config import describe_settings
-from assay.render.picture import Picture
-from assay.render.png import encode_png
-from assay.tasks import TASKS
-from assay.tasks.base import Task
+from assay.render import Picture, encode_png
+from assay.tasks import TASKS, Task
 from assay.viewer.pictures import address
 
 EXAMPLES = 8

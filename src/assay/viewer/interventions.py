@@ -8,10 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.diagnosis.interventions.curve import Point, Trial, Truth, budgets_from
-from assay.diagnosis.interventions.policies import POLICIES, policy_of
-from assay.diagnosis.interventions.sources import answers_from
-from assay.diagnosis.interventions.units import Budget, Units
+from assay.diagnosis import POLICIES, Budget, Point, Trial, Truth, Units, answers_from, budgets_from, policy_of
 from assay.errors import ConfigError
 from assay.viewer.state import State
 

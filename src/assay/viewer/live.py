@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Protocol
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.interventions.manipulation import Answering
+from assay.data import Dataset, SplitData
+from assay.diagnosis import Answering
 from assay.predictions import Predictions
 
 

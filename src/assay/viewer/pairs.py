@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, find_rows
-from assay.data.columns import PAIR_CONCEPT, PAIR_ROW
-from assay.data.manifest import PAIRS
+from assay.data import PAIR_CONCEPT, PAIR_ROW, PAIRS
 from assay.errors import ConfigError, DataError
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.dataset import decode
-from assay.render.picture import Picture
-from assay.render.png import encode_png
+from assay.data import decode
+from assay.render import Picture, encode_png
 
 FILM = 150
 """How much of a picture a mask covers, of 255."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import ConceptSpace, Value
-from assay.data.columns import CONCEPT, LABEL
+from assay.data import CONCEPT, LABEL
 from assay.errors import ConfigError, UnknownName, suggestion
 from assay.viewer.answers import Answers
 from assay.viewer.state import State

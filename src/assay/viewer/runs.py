@@ -6,7 +6,7 @@ from typing import Any
 
 from assay.arrays import Array
 from assay.errors import DataError
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from assay.viewer.folders import ServedDataset, ServedRun, inside
 from assay.viewer.state import State
 from assay.viewer.units import units_page

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.data.rebuild import task_of
+from assay.data import task_of
 from assay.errors import DataError
-from assay.tasks.base import Task
+from assay.tasks import Task
 from assay.viewer.answers import Answers, answers_of
 from assay.viewer.folders import Shelf, open_shelf
 from assay.viewer.jobs import Jobs

@@ -14,14 +14,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
-from assay.data.columns import BOUNDARY, CONCEPT, LABEL, from_column, open_parquet, plain_numbers
-from assay.data.dataset import SplitData
+from assay.data import BOUNDARY, CONCEPT, LABEL, SplitData, from_column, open_parquet, plain_numbers
 from assay.errors import DataError, UnknownName
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, parse
 from assay.viewer.folders import ServedDataset, inside
 from assay.viewer.keep import keep
-from assay.worlds.world import World
+from assay.worlds import World
 
 CACHED_SHARDS = 12
 FAR = "far"

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, find_rows
-from assay.runs.units import units_of
+from assay.runs import units_of
 from assay.viewer.state import State
 
 

@@ -3,13 +3,10 @@
 import threading
 from typing import Any
 
-from assay.diagnosis.check import Finding, tone_of
-from assay.diagnosis.headline import headline
-from assay.diagnosis.runs import diagnose_run
-from assay.diagnosis.verdict import Diagnosis
-from assay.metrics.score import Score
-from assay.reporting.verdicts import changed_thresholds, other_notes
-from assay.runs.folder import RunFolder
+from assay.diagnosis import Diagnosis, Finding, diagnose_run, headline, tone_of
+from assay.metrics import Score
+from assay.reporting import changed_thresholds, other_notes
+from assay.runs import RunFolder
 from assay.viewer.state import State
 
 KEY_NUMBERS = ("label_f1", "concept_f1", "collapse", "rule_consistency")

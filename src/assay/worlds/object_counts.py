@@ -15,10 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept
 from assay.errors import KnowledgeError, TooLarge
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import Evaluator
-from assay.logic.formula import Formula, Var, conjunction
-from assay.logic.knowledge import Knowledge
+from assay.logic import Evaluator, Formula, Knowledge, Var, compile_diagram, conjunction
 from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
 from assay.worlds.source import DrawStyle, SeededSource, Source, WorldSource
 from assay.worlds.split import Split

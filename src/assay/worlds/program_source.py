@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.errors import KnowledgeError
-from assay.logic.circuit import Diagram
+from assay.logic import Diagram
 from assay.worlds.source import LabelGroup, WorldSource
 
 PROBE = 4_000

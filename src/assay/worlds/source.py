@@ -15,10 +15,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Value
 from assay.errors import FormulaError, KnowledgeError
-from assay.logic.circuit import Diagram, WorldRanking
-from assay.logic.formula import TRUE
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Knowledge
+from assay.logic import TRUE, Diagram, Knowledge, WorldRanking, shape_of
 from assay.seeds import Deck, Streams
 from assay.worlds.split import Split
 from assay.worlds.world import LUCK, Style, World

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.errors import ConfigError
-from assay.logic.formula import TRUE, Formula, conjunction
+from assay.logic import TRUE, Formula, conjunction
 
 Balance = Literal["label", "world"]
 HARD = "hard"

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.data.confounding.confounder import SHIFTED, Confounder, draw_codes
-from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
+from assay.data import SHIFTED, Confounder, plain
+from assay.data.confounding.confounder import draw_codes
+from assay.data.confounding.task import ConfoundedTask, with_confounders
 from assay.errors import ConfigError
-from assay.logic.parse import parse
-from assay.render.marks import mark_picture
-from assay.render.picture import Layout
+from assay.logic import parse
+from assay.render import Layout, mark_picture
 from assay.seeds import rng_for
-from assay.testing.sample_task import TwoSquares
-from assay.worlds.world import World
+from assay.testing import TwoSquares
+from assay.worlds import World
 from tests.toys import Shelf
 
 

@@ -10,17 +10,12 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.confounding.confounder import NUISANCES, SHIFTED, Confounder
-from assay.data.confounding.stored import confound_dataset
+from assay.data import NUISANCES, SHIFTED, Confounder, Dataset, SplitData, confound_dataset, recipe_from, task_of
 from assay.data.confounding.task import ConfoundedTask
-from assay.data.dataset import Dataset, SplitData
-from assay.data.rebuild import task_of
-from assay.data.recipe import recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import ConfigError
-from assay.tasks import TASKS
-from assay.tasks.base import Task
-from assay.testing.sample_task import TwoSquares
+from assay.tasks import TASKS, Task
+from assay.testing import TwoSquares
 from tests.conftest import write
 
 WATERMARK = {"what": "watermark", "with": "y"}

@@ -4,20 +4,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace
-from assay.data.confounding.confounder import (
-    REVERSED,
-    UNCONFOUNDED,
-    Confounder,
-    Coupling,
-    couplings_of,
-    draw_codes,
-    set_codes,
-    with_choices,
-)
+from assay.data import REVERSED, UNCONFOUNDED, Confounder, Coupling, couplings_of
+from assay.data.confounding.confounder import draw_codes, set_codes, with_choices
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
-from assay.worlds.world import World
+from assay.worlds import World
 
 SPACE = ConceptSpace(
     (Concept("hue", ("red", "green", "blue")), Concept("big", (False, True)), Concept("n", (0, 1, 2, 3)))

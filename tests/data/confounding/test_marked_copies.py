@@ -7,13 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from assay.data import Confounder, Copying, Coupling, Dataset, Recipe, couplings_of, decode
 from assay.data.confounding import stored
-from assay.data.confounding.confounder import Confounder, Coupling, couplings_of, draw_codes
-from assay.data.confounding.stored import Copying
-from assay.data.dataset import Dataset, decode
-from assay.data.recipe import Recipe
+from assay.data.confounding.confounder import draw_codes
 from assay.errors import ConfigError, DataError
-from assay.render.marks import mark_image
+from assay.render import mark_image
 from tests.toys import Shelf, written
 
 

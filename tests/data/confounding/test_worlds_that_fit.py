@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.data.confounding.confounder import Confounder, Coupling
-from assay.data.confounding.source import ConfoundedSource
+from assay.data import ConfoundedSource, Confounder, Coupling
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.worlds.world import World
+from assay.logic import Knowledge
+from assay.worlds import World
 from tests.toys import Coin
 
 SPACE = ConceptSpace((*bits(["a", "b"]).concepts, Concept("shape", ("round", "square", "cross"))))

@@ -12,16 +12,13 @@ from PIL import Image
 
 import assay
 from assay.config import Settings, validate
-from assay.data.dataset import Dataset
-from assay.data.exports import export
+from assay.data import Dataset, export, from_hf, from_table, import_folder, task_of
 from assay.data.imports.chosen_names import choose, need_label
-from assay.data.imports.importing import from_hf, from_table, import_folder
 from assay.data.imports.pictures import PictureFit
 from assay.data.imports.settings import ImportSettings
-from assay.data.rebuild import task_of
 from assay.errors import AssayError, DataError, RuleUnknown
-from assay.render.picture import Layout
-from assay.worlds.world import CONTENT
+from assay.render import Layout
+from assay.worlds import CONTENT
 from tests.data.imports.drawn import RULE, draw, write_table
 
 DRAWN = draw(40)

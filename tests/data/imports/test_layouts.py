@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.data.imports.layouts import LAYOUTS as READERS
 from assay.data.imports.layouts import layout_of
 from assay.data.imports.settings import ImportSettings
 from assay.errors import ConfigError
-from assay.models.core.runs import Order, train_run
-from assay.studies.study import study_from
+from assay.models import Order, train_run
+from assay.studies import study_from
 from assay.studies.work import is_finished, perform
 from tests.data.imports.drawn import LAYOUTS
 from tests.data.imports.verbs import every_verb, import_layout

@@ -9,7 +9,7 @@ from PIL import Image, ImageOps
 from assay.data.decoding import decode
 from assay.data.imports.pictures import LARGEST, PictureFit, fit_for
 from assay.errors import DataError
-from assay.render.picture import Layout
+from assay.render import Layout
 
 
 def encoded(image, kind="PNG", **more):

@@ -8,12 +8,12 @@ import pytest
 from PIL import Image
 
 from assay.concepts import bits
-from assay.data.columns import BOUNDARY
+from assay.data import BOUNDARY
 from assay.data.imports.importing import _columns, _png
 from assay.data.imports.pictures import LARGEST, fit_for
 from assay.data.imports.write import boundary_columns
 from assay.errors import DataError
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label
 
 GREY = np.array([[0, 128], [255, 7]], dtype=np.uint8)
 

@@ -7,24 +7,11 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
+from assay.data import describe_import, files_in, plain_name, read_rule, rule_settings, rule_text, to_values, values_in
 from assay.data.imports import awa2, celeba, chosen_names, coco, cub, cvat, derm7pt, label_studio, layouts, plain_table
-from assay.data.imports.rule_file import read_rule, rule_settings
 from assay.data.imports.settings import ImportSettings
-from assay.data.imports.source_table import (
-    Files,
-    SourceTable,
-    files_in,
-    majority,
-    plain_name,
-    plain_names,
-    read_text,
-    split_name,
-    to_value,
-    to_values,
-    values_in,
-)
+from assay.data.imports.source_table import Files, SourceTable, majority, plain_names, read_text, split_name, to_value
 from assay.data.imports.splitting import assign_splits, split_order
-from assay.data.imports.words import describe_import, rule_text
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
 
 

@@ -5,17 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from assay.data.imports.source_table import (
-    MISSING,
-    Files,
-    majority,
-    plain_name,
-    plain_names,
-    split_name,
-    to_value,
-    to_values,
-    values_in,
-)
+from assay.data import plain_name, to_values, values_in
+from assay.data.imports.source_table import MISSING, Files, majority, plain_names, split_name, to_value
 from assay.errors import DataError
 
 

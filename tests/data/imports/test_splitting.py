@@ -3,7 +3,7 @@
 import pytest
 
 from assay.config import Settings, validate
-from assay.data.imports.importing import import_folder
+from assay.data import import_folder
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable
 from assay.data.imports.splitting import assign_splits, split_order

@@ -9,16 +9,14 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset, describe_import, files_in, read_rule, rule_text, to_values, values_in
 from assay.data.imports import awa2, celeba, coco, cub, cvat, derm7pt, hub, importing, label_studio, plain_table, write
 from assay.data.imports.chosen_names import choose
-from assay.data.imports.rule_file import read_rule
 from assay.data.imports.settings import ImportSettings
-from assay.data.imports.source_table import SourceTable, files_in, to_values, values_in
+from assay.data.imports.source_table import SourceTable
 from assay.data.imports.splitting import assign_splits
-from assay.data.imports.words import describe_import, rule_text
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import NO_RULE
+from assay.logic import NO_RULE
 from tests.data.imports.test_readers import coco_file, cub_files, label_studio_task, person, put, rows_of
 from tests.data.imports.test_writing import png
 

@@ -9,14 +9,14 @@ import pytest
 from PIL import Image
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset, to_values, values_in
 from assay.data.imports import write
 from assay.data.imports.pictures import fit_for
 from assay.data.imports.settings import ImportSettings
-from assay.data.imports.source_table import SourceTable, majority, to_values, values_in
+from assay.data.imports.source_table import SourceTable, majority
 from assay.data.imports.splitting import assign_splits
 from assay.errors import DataError
-from assay.logic.knowledge import NO_RULE
+from assay.logic import NO_RULE
 from assay.seeds import rng_for
 from tests.data.imports.test_readers import rows_of
 from tests.data.imports.test_writing import png

@@ -12,15 +12,14 @@ from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
-from assay.data import cluster
-from assay.data.dataset import Dataset, decode
-from assay.data.decoding import Lookahead, count_workers, decode_ahead
+from assay.data import Dataset, Lookahead, cluster, decode, decode_ahead, read_scores
+from assay.data.decoding import count_workers
 from assay.data.imports import hub, importing, pictures, write
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable
-from assay.data.machine_scores import read_scores, refuse_constant, threshold_scores
+from assay.data.machine_scores import refuse_constant, threshold_scores
 from assay.errors import ConfigError, DataError, RunFailed
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 
 def png(width=8, height=8, level=0, mode="L"):

@@ -4,21 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.auditing.audit import Audit, audit
-from assay.auditing.audited import audited_dataset
+from assay.auditing import Audit, audit, audited_dataset
 from assay.config import Settings
-from assay.counting.count import count_readings
-from assay.data.dataset import Dataset
-from assay.data.imports.importing import import_folder
-from assay.data.support import training_support
-from assay.diagnosis.runs import diagnose_run
-from assay.diagnosis.verdict import Diagnosis
+from assay.counting import count_readings
+from assay.data import Dataset, import_folder, training_support
+from assay.diagnosis import Diagnosis, diagnose_run
 from assay.errors import AssayError
-from assay.models.core.runs import Order, train_run
-from assay.reporting.write import write_report
-from assay.runs.folder import RunFolder
+from assay.models import Order, train_run
+from assay.reporting import write_report
+from assay.runs import RunFolder
+from assay.viewer import State
 from assay.viewer.samples import Query, page_of, sample_of
-from assay.viewer.state import State
 from assay.viewer.verdicts import verdict_of
 from tests.data.imports.drawn import LAYOUTS, draw
 

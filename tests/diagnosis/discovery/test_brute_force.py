@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis import UnitSplit, concept_values, fit_readout, score_stability, score_units
 from assay.diagnosis.discovery import scores as scoring
 from assay.diagnosis.discovery.disentanglement import (
     completeness,
@@ -14,16 +15,7 @@ from assay.diagnosis.discovery.disentanglement import (
     information_gap,
     predict_columns,
 )
-from assay.diagnosis.discovery.matching import (
-    UnitSplit,
-    concept_values,
-    fit_matches,
-    purity,
-    score_matches,
-    unit_information,
-)
-from assay.diagnosis.discovery.readout import fit_readout
-from assay.diagnosis.discovery.scores import score_stability, score_units
+from assay.diagnosis.discovery.matching import fit_matches, purity, score_matches, unit_information
 from assay.diagnosis.discovery.stability import agreement, stability
 from assay.seeds import rng_for
 

@@ -6,25 +6,23 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis import (
+    ChanceScore,
+    UnitSplit,
+    concept_values,
+    fit_readout,
+    live_units,
+    score_stability,
+    score_units,
+)
 from assay.diagnosis.discovery.disentanglement import (
     completeness,
     disentanglement,
     information_gap,
     predict_columns,
 )
-from assay.diagnosis.discovery.matching import (
-    BINS,
-    UnitMatch,
-    UnitSplit,
-    concept_values,
-    fit_matches,
-    purity,
-    score_matches,
-    unit_information,
-)
-from assay.diagnosis.discovery.readout import fit_readout
-from assay.diagnosis.discovery.scores import ChanceScore, score_stability, score_units
-from assay.diagnosis.discovery.stability import agreement, live_units, stability
+from assay.diagnosis.discovery.matching import BINS, UnitMatch, fit_matches, purity, score_matches, unit_information
+from assay.diagnosis.discovery.stability import agreement, stability
 from assay.seeds import rng_for
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("b", ("red", "green", "blue")), Concept("c", (0, 1))))

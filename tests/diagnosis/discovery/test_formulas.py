@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.discovery.disentanglement import completeness, disentanglement, information_gap, predict_columns
-from assay.diagnosis.discovery.matching import (
+from assay.diagnosis import (
+    ChanceScore,
     ConceptValue,
-    UnitMatch,
+    Readout,
+    UnitScores,
     UnitSplit,
     concept_values,
-    fit_matches,
-    purity,
-    score_matches,
-    unit_information,
+    fit_readout,
+    live_units,
 )
-from assay.diagnosis.discovery.readout import Readout, ValueCurve, fit_readout
-from assay.diagnosis.discovery.scores import ChanceScore, UnitScores
-from assay.diagnosis.discovery.stability import agreement, live_units, stability
+from assay.diagnosis.discovery.disentanglement import completeness, disentanglement, information_gap, predict_columns
+from assay.diagnosis.discovery.matching import UnitMatch, fit_matches, purity, score_matches, unit_information
+from assay.diagnosis.discovery.readout import ValueCurve
+from assay.diagnosis.discovery.stability import agreement, stability
 
 NAN = math.nan
 

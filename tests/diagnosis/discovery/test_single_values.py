@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from assay.diagnosis import ConceptValue, UnitSplit
 from assay.diagnosis.discovery.disentanglement import information_gap
-from assay.diagnosis.discovery.matching import ConceptValue, UnitMatch, UnitSplit, fit_matches, score_matches
+from assay.diagnosis.discovery.matching import UnitMatch, fit_matches, score_matches
 
 STILL, TOLD, KIND = ConceptValue(0, 1, "w = v"), ConceptValue(1, 1, "a"), ConceptValue(2, 2, "n = 2")
 

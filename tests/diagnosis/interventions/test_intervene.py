@@ -9,12 +9,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from assay.data.rebuild import redrawing_for
-from assay.diagnosis.interventions.intervenable import BottleneckModel
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.diagnosis.interventions.label_heads import rule_head
+from assay.data import redrawing_for
+from assay.diagnosis import BottleneckModel, InterventionPlan, answers_from, intervene, rule_head
 from assay.diagnosis.interventions.manipulation import toggle_concepts
-from assay.diagnosis.interventions.sources import answers_from, check_answers
+from assay.diagnosis.interventions.sources import check_answers
 from assay.errors import ConfigError, DataError, UnknownName
 from assay.predictions import Answer, Predictions
 

@@ -6,15 +6,26 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.interventions.curve import Trial, Truth, budgets_from
-from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel, model_from_predictions
-from assay.diagnosis.interventions.label_heads import LinearHead, logistic_head, rule_head
-from assay.diagnosis.interventions.policies import POLICIES, ValidationRanking, policy_of
+from assay.diagnosis import (
+    EVERY,
+    POLICIES,
+    BottleneckModel,
+    Budget,
+    LinearHead,
+    Trial,
+    Truth,
+    Units,
+    budgets_from,
+    model_from_predictions,
+    policy_of,
+    rule_head,
+)
+from assay.diagnosis.interventions.label_heads import logistic_head
+from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.responsiveness import best_sets, responsiveness
 from assay.diagnosis.interventions.sources import certain_answers, draw_expert_answers, even_confusion
-from assay.diagnosis.interventions.units import Budget, Units
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
 

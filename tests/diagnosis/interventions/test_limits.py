@@ -8,15 +8,23 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.interventions.curve import Automation, Point, budgets_from, by_concept
-from assay.diagnosis.interventions.intervenable import BottleneckModel, model_from_predictions, override
-from assay.diagnosis.interventions.intervene import InterventionPlan
-from assay.diagnosis.interventions.label_heads import LinearHead
+from assay.diagnosis import (
+    BottleneckModel,
+    Budget,
+    InterventionPlan,
+    LinearHead,
+    Point,
+    Units,
+    answers_from,
+    budgets_from,
+    model_from_predictions,
+    override,
+)
+from assay.diagnosis.interventions.curve import Automation, by_concept
 from assay.diagnosis.interventions.manipulation import Manipulation
-from assay.diagnosis.interventions.sources import answers_from, certain_answers, check_answers, draw_expert_answers
-from assay.diagnosis.interventions.units import Budget, Units
+from assay.diagnosis.interventions.sources import certain_answers, check_answers, draw_expert_answers
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.predictions import Answer, Predictions
 
 AND = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})

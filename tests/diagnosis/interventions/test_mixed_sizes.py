@@ -8,11 +8,23 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis import (
+    EVERY,
+    BottleneckModel,
+    Budget,
+    LinearHead,
+    ModelOutput,
+    Trial,
+    Truth,
+    Units,
+    budgets_from,
+    override,
+    policy_of,
+    rule_head,
+)
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.calibration import Scaling
-from assay.diagnosis.interventions.curve import Trial, Truth, budgets_from
-from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel, ModelOutput, override
-from assay.diagnosis.interventions.label_heads import LinearHead, rule_head, softmax
+from assay.diagnosis.interventions.label_heads import softmax
 from assay.diagnosis.interventions.policies import (
     Cooperative,
     FixedOrder,
@@ -21,14 +33,12 @@ from assay.diagnosis.interventions.policies import (
     Uncertainty,
     ValidationRanking,
     expected_changes,
-    policy_of,
 )
 from assay.diagnosis.interventions.policy import PolicyState, Selection, fill
 from assay.diagnosis.interventions.responsiveness import best_sets, responsiveness
 from assay.diagnosis.interventions.sources import certain_answers, check_answers
-from assay.diagnosis.interventions.units import Budget, Units
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 
 SPACE = ConceptSpace(

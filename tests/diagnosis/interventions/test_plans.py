@@ -8,18 +8,25 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
+from assay.diagnosis import (
+    EVERY,
+    BottleneckModel,
+    Budget,
+    InterventionPlan,
+    Trial,
+    Truth,
+    Units,
+    answers_from,
+    intervene,
+    rule_head,
+)
 from assay.diagnosis.interventions import intervene as module
-from assay.diagnosis.interventions.curve import Trial, Truth
-from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.diagnosis.interventions.label_heads import rule_head
 from assay.diagnosis.interventions.manipulation import Manipulation, toggle_concepts
 from assay.diagnosis.interventions.policies import FixedOrder, Responsiveness, Uncertainty
 from assay.diagnosis.interventions.policy import Selection
-from assay.diagnosis.interventions.sources import answers_from, draw_expert_answers, even_confusion
-from assay.diagnosis.interventions.units import Budget, Units
+from assay.diagnosis.interventions.sources import draw_expert_answers, even_confusion
 from assay.errors import ConfigError, UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2)), Concept("b", (False, True))))

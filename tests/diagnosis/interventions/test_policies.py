@@ -6,16 +6,29 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis.automation import Abstention, coverage_curve, fit_abstention, fit_threshold
+from assay.diagnosis import (
+    EVERY,
+    POLICIES,
+    BottleneckModel,
+    Budget,
+    InterventionPlan,
+    Point,
+    Readout,
+    Trial,
+    Truth,
+    Units,
+    budgets_from,
+    coverage_curve,
+    policy_of,
+    rule_head,
+)
+from assay.diagnosis.automation import Abstention, fit_abstention, fit_threshold
 from assay.diagnosis.calibration import Scaling, fit_scaling
 from assay.diagnosis.discovery.matching import BINS, FEWEST_TOP, TOP_SHARE, purity, unit_information
-from assay.diagnosis.discovery.readout import Readout, ValueCurve
-from assay.diagnosis.interventions.curve import Automation, Point, Trial, Truth, budgets_from, by_concept
-from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
-from assay.diagnosis.interventions.intervene import InterventionPlan
-from assay.diagnosis.interventions.label_heads import logistic_head, rule_head
+from assay.diagnosis.discovery.readout import ValueCurve
+from assay.diagnosis.interventions.curve import Automation, by_concept
+from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.policies import (
-    POLICIES,
     Cooperative,
     FixedOrder,
     Random,
@@ -23,7 +36,6 @@ from assay.diagnosis.interventions.policies import (
     Uncertainty,
     ValidationRanking,
     expected_changes,
-    policy_of,
 )
 from assay.diagnosis.interventions.policy import PolicyState
 from assay.diagnosis.interventions.sources import (
@@ -33,10 +45,9 @@ from assay.diagnosis.interventions.sources import (
     draw_expert_answers,
     even_confusion,
 )
-from assay.diagnosis.interventions.units import Budget, Units
 from assay.diagnosis.propagation import chebyshev_points
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 
 RULE = Knowledge.of(bits(["a", "b", "c"]), {"y": "a and b", "z": "c"})

@@ -6,15 +6,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
+from assay.diagnosis import BottleneckModel, Budget, ModelOutput, Trial, Truth, Units
 from assay.diagnosis.automation import Abstention
 from assay.diagnosis.calibration import Scaling
-from assay.diagnosis.interventions.curve import Trial, Truth
-from assay.diagnosis.interventions.intervenable import BottleneckModel, ModelOutput
 from assay.diagnosis.interventions.manipulation import Manipulation
 from assay.diagnosis.interventions.policies import Responsiveness
 from assay.diagnosis.interventions.policy import PolicyState, Selection
 from assay.diagnosis.interventions.sources import certain_answers
-from assay.diagnosis.interventions.units import Budget, Units
 
 SPACE = bits([*"abcde"])
 UNITS = Units.of(SPACE)

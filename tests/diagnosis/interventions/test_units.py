@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis.interventions.curve import budgets_from, by_concept
+from assay.diagnosis import Budget, Units, budgets_from
+from assay.diagnosis.interventions.curve import by_concept
 from assay.diagnosis.interventions.manipulation import toggle_concepts
 from assay.diagnosis.interventions.policy import fill
-from assay.diagnosis.interventions.units import Budget, Units
 from assay.errors import ConfigError, UnknownName
 
 SPACE = ConceptSpace((*bits(["a", "b", "c"]).concepts, Concept("d", (0, 1, 2))))

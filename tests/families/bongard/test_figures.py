@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.families.bongard.figures import FRAME, INK, FigureStyle, ProblemSheet, corners_of, stroke_of
-from assay.render.picture import Box
+from assay.render import Box
 
 PLAIN = FigureStyle(0, 100, 0, 0, (100,) * 6, (0,) * 6)
 """Corners on the unit circle, the first to the right."""

@@ -10,7 +10,7 @@ from assay.families.chess.drawing.room import SIDE
 from assay.families.chess.drawing.scene import DISTANCE, SIDES, camera_of, chess_style, scene_of
 from assay.families.chess.drawing.textures import PIXELS, board_texture
 from assay.families.chess.positions import SQUARES, codes_of
-from assay.render.engines import label_pixels, picture_of
+from assay.render import label_pixels, picture_of
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 

@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.data.exports import export
+from assay.data import export
 from assay.errors import DataError
 from assay.families.chess.export import _boxes, _jpeg, write_valued
 from assay.families.chess.positions import SQUARES, VALUES
-from assay.render.picture import Box, ObjectBox
-from assay.render.png import encode_png
+from assay.render import Box, ObjectBox, encode_png
 from assay.tasks import TASKS
-from assay.worlds.world import World
+from assay.worlds import World
 
 SPACE = TASKS["chess-flat"]().space
 

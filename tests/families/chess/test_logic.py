@@ -8,12 +8,8 @@ import torch
 
 from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
-from assay.logic.circuit import letters
-from assay.logic.decode import Decoder
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits
-from assay.logic.tally import chance_of, true_outcomes, truth_diagram, uniform
+from assay.logic import Constraint, Decoder, Knowledge, Limits, chance_of, evaluate, letters, true_outcomes, uniform
+from assay.logic.tally import truth_diagram
 from assay.models.concept.semantic import TruthLayer
 from assay.seeds import rng_for
 from tests.logic.test_decode import best_of, spreads

@@ -4,7 +4,7 @@ import pytest
 
 from assay.families.chess.drawing import pieces, room
 from assay.families.chess.drawing.textures import board_texture, floor_texture, table_texture
-from assay.render.scene import Material
+from assay.render import Material
 from assay.tasks import TASKS
 from tests.families.looks import measure_model, measure_picture, require_look, scene_looks
 

@@ -19,8 +19,7 @@ from assay.families.chess.drawing.scene import (
 )
 from assay.families.chess.drawing.textures import PIXELS, WOODS, board_texture, grain, planks
 from assay.families.chess.positions import SQUARES
-from assay.render.canvas import ellipse_points
-from assay.render.scene import rotation_z
+from assay.render import ellipse_points, rotation_z
 
 # -- pieces ------------------------------------------------------------------------------------------------------------
 

@@ -6,8 +6,7 @@ import pytest
 from assay.diagnosis.violations import violations_of
 from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
+from assay.metrics import METRICS, Evidence
 from assay.seeds import rng_for
 
 BOARD = Board()

@@ -5,7 +5,7 @@ import pytest
 
 from assay.families.chess.positions import VALUES
 from assay.families.chess.rules import Board
-from assay.logic.evaluate import evaluate
+from assay.logic import evaluate
 from assay.seeds import rng_for
 
 FILES, RANKS = 4, 5

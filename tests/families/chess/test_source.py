@@ -13,7 +13,7 @@ from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
 from assay.families.chess.source import PositionPlan, PositionSource, game_names
 from assay.families.chess.task import Chess, ChessSane
-from assay.worlds.split import Split
+from assay.worlds import Split
 
 BOARD = Board()
 NAMES = [rule.name for rule in BOARD.rules()]

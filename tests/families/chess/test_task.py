@@ -7,21 +7,17 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.auditing.audit import audit
-from assay.auditing.audited import audited_dataset
-from assay.cli.main import main
+from assay.auditing import audit, audited_dataset
+from assay.cli import main
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.exports import export
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, export, make
 from assay.errors import AssayError, DataError
 from assay.families.chess import source as position_source
 from assay.families.chess.positions import SQUARES, codes_of, fens
 from assay.families.chess.rules import Board
 from assay.families.chess.task import Chess, ChessSane
 from assay.tasks import TASKS
-from assay.worlds.world import World
+from assay.worlds import World
 
 RULES = Board().knowledge()
 NAMES = [rule.name for rule in RULES.constraints]

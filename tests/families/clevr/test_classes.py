@@ -5,8 +5,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.families.clevr.hans_classes import BOTH, HANS3, HANS7
-from assay.logic.evaluate import Evaluator
-from assay.logic.parse import parse
+from assay.logic import Evaluator, parse
 
 VALUES = {
     "colour": ("gray", "red", "blue", "green", "brown", "purple", "cyan", "yellow"),

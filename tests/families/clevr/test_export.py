@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset, decode
-from assay.data.exports import export
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, decode, export, make
 from assay.errors import DataError
 
 ATTRIBUTES = ("color", "shape", "material", "size")

@@ -5,15 +5,14 @@ import pytest
 
 from assay.arrays import Array
 from assay.config import Settings
+from assay.data import Recipe, recipe_from
 from assay.data.confounding.task import ConfoundedTask
-from assay.data.recipe import Recipe, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import ConfigError
 from assay.families.clevr.hans import ClevrHans
 from assay.families.clevr.hans_classes import HANS3, HANS7, LEFT, RIGHT, HansClasses
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
-from assay.worlds.world import World
+from assay.logic import evaluate, parse
+from assay.worlds import World
 
 SMALL = {"objects": [3, 4], "width": 64, "height": 48, "quality": "draft"}
 SIZES = {"train": 90, "valid": 0, "test": 60, "hard": 0, "pairs": 0}

@@ -9,10 +9,8 @@ from assay.families.clevr import placed_source
 from assay.families.clevr import task as clevr_task
 from assay.families.clevr.placed_source import PlacedObjects, PlacedSource, SceneKind, ScenePlanner
 from assay.families.clevr.task import Clevr
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.logic import Constraint, Knowledge, parse
+from assay.worlds import Split, World
 
 SLOTS = tuple(Slot(f"object{n}", "objects", ("colour", "side")) for n in (1, 2, 3, 4))
 VALUES = {"colour": ("red", "blue", "gray", ABSENT), "side": ("left", "right", ABSENT)}

@@ -11,8 +11,8 @@ from assay.families.clevr.export import _object, directions, one_hot, relationsh
 from assay.families.clevr.placement import CameraView, OrderedPlacement, Placement
 from assay.families.clevr.scene import ClevrObject
 from assay.families.clevr.task import Clevr
-from assay.render.picture import Box, ObjectBox
-from assay.worlds.world import World
+from assay.render import Box, ObjectBox
+from assay.worlds import World
 
 VIEW = CameraView(320, 240, jitter=(0.3, -0.2, 0.1))
 

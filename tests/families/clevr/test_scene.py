@@ -7,7 +7,7 @@ import pytest
 
 from assay.families.clevr.placement import TALL, Bodies, CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES, ClevrObject, scene_of, shape_mesh
-from assay.render.engines import label_pixels, shoot
+from assay.render import label_pixels, shoot
 from assay.seeds import rng_for
 
 STILL = {"key": (0, 0, 0), "fill": (0, 0, 0), "back": (0, 0, 0)}

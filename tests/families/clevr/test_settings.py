@@ -13,11 +13,8 @@ from assay.families.clevr.hans_classes import HANS3, HANS7, LEFT, RIGHT
 from assay.families.clevr.placement import CameraView, OrderedPlacement
 from assay.families.clevr.settings import ClevrConfig, from_rsbench
 from assay.families.clevr.task import Clevr
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE
-from assay.logic.parse import parse
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.logic import TRUE, evaluate, parse
+from assay.worlds import Split, World
 
 
 def test_what_is_smallest_and_largest_goes_by_size_and_not_by_order():

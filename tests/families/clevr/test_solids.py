@@ -5,7 +5,7 @@ import pytest
 
 from assay.families.clevr.placement import CameraView
 from assay.families.clevr.scene import COLOURS, FLOORS, LAMPS, SHAPES, ClevrObject, scene_of, shape_mesh
-from assay.render.scene import linear_rgb, pose
+from assay.render import linear_rgb, pose
 from tests.families.probes import require_matter
 
 

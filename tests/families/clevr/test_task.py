@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from assay.config import Settings, load_yaml
-from assay.counting.count import count_readings
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.counting import count_readings
+from assay.data import Recipe, make
 from assay.errors import ConfigError, KnowledgeError, MissingExtra
 from assay.families.clevr.task import Clevr
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
-from assay.render.engines import label_pixels
+from assay.logic import evaluate, parse
+from assay.render import label_pixels
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.worlds.object_counts import RejectionSource

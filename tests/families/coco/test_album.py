@@ -7,7 +7,7 @@ from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError, DataError
 from assay.families.coco.album import Album, AnnotationFilter, hold_out_test, identifier, join_albums
 from assay.families.photos.source import ChosenSource
-from assay.worlds.split import Split
+from assay.worlds import Split
 
 
 def album(**columns):

@@ -6,7 +6,7 @@ import pytest
 from assay.families.coco.drawing.backdrop import BACKDROPS, table
 from assay.families.coco.drawing.brush import GLASS, WHITE, paint, shade
 from assay.families.coco.scene_templates import HEIGHT, TABLE_TOP, WIDTH
-from assay.render.canvas import ellipse_points
+from assay.render import ellipse_points
 from tests.families.coco.test_strokes import behind
 
 LIGHTS = (0.1, 0.35, 0.55, 0.7, 0.25, 0.9)

@@ -9,7 +9,7 @@ import pytest
 from assay.errors import DataError
 from assay.families.coco.album import AnnotationFilter, identifier
 from assay.families.coco.coco_files import read_coco
-from assay.render.png import encode_png
+from assay.render import encode_png
 
 DOT = encode_png(np.zeros((4, 6, 3), dtype=np.uint8))
 

@@ -19,8 +19,7 @@ from assay.families.coco.scene_templates import (
     WIDTH,
 )
 from assay.families.coco.synthetic import lay_out, recompose, synthetic_album
-from assay.render.canvas import Canvas
-from assay.render.letterbox import Letterbox, read_photograph
+from assay.render import Canvas, Letterbox, read_photograph
 
 ALL = [True] * CROWDED
 

@@ -13,9 +13,8 @@ from assay.families.coco.coco_files import Photographs
 from assay.families.coco.sampling import FewShotPlan, RegionMembership
 from assay.families.coco.settings import PAPER_TYPES, RULES, CocoLogicConfig, FewShotConfig, rules_of
 from assay.families.coco.task import CocoLogic, CocoLogicFS
-from assay.logic.parse import parse
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, World
+from assay.logic import parse
+from assay.worlds import CONTENT, Split, World
 
 OWN = {"more": "dog > cup", "none": "kite == 0"}
 

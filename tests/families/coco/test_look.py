@@ -6,7 +6,7 @@ from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.drawing.scene import DRAWINGS, draw_scene
 from assay.families.coco.scene_templates import CROWDED
 from assay.families.coco.synthetic import synthetic_album
-from assay.render.canvas import Canvas
+from assay.render import Canvas
 from tests.families.looks import measure_picture, require_look
 
 POSES = (0.1, 0.5, 0.9)

@@ -16,7 +16,7 @@ from assay.families.coco.sampling import (
 )
 from assay.seeds import rng_for
 from assay.tasks import TASKS
-from assay.worlds.split import Split
+from assay.worlds import Split
 
 RNG = rng_for(0, "choice")
 N = 4000

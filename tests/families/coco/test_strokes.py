@@ -13,8 +13,7 @@ from assay.families.coco.drawing.backdrop import BACKDROPS, BackdropCanvas, tabl
 from assay.families.coco.drawing.brush import Appearance, Brush, coat, mirror, paint, shade
 from assay.families.coco.drawing.scene import DRAWINGS, draw_scene
 from assay.families.coco.scene_templates import HEIGHT, WIDTH
-from assay.render.canvas import ellipse_points
-from assay.render.letterbox import Letterbox
+from assay.render import Letterbox, ellipse_points
 
 RED = (200, 10, 10)
 

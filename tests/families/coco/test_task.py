@@ -8,19 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.cli.main import main
+from assay.cli import main
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from assay.errors import ConfigError, DataError, KnowledgeError
 from assay.families.coco.export import write_coco
 from assay.families.coco.scene_templates import NAMES
 from assay.families.coco.settings import RULES
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.tasks import TASKS
 from assay.testing import check_task, require
-from assay.worlds.world import CONTENT
+from assay.worlds import CONTENT
 
 TINY = Path(__file__).parents[3] / ".." / "shared" / "data" / "coco_tiny"
 needs_photographs = pytest.mark.skipif(not TINY.is_dir(), reason="no photographs of COCO at hand")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.recipe import Recipe, recipe_from
+from assay.data import Recipe, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.digits.mnlogic import MNLogic

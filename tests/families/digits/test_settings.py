@@ -14,11 +14,8 @@ from assay.families.digits.task import MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
 from assay.families.handwriting.digits import embedded_digits
 from assay.families.rsbench.formulas import read_formula, read_symbols
 from assay.families.rsbench.released import positive_only
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import And, Not, Var, conjunction
-from assay.logic.parse import parse
-from assay.worlds.split import Quota, Split
-from assay.worlds.world import World
+from assay.logic import And, Not, Var, conjunction, evaluate, parse
+from assay.worlds import Quota, Split, World
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,11 @@ import pytest
 
 from assay.arrays import Codes
 from assay.config import Settings
-from assay.data.recipe import Recipe, recipe_from
+from assay.data import Recipe, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.digits.task import DigitTask, MNAdd, MNAddEvenOdd, MNAddHalf, MNMath
-from assay.worlds.source import Source
-from assay.worlds.world import World
+from assay.worlds import Source, World
 from tests.boundaries import in_turn
 
 PAPER = {  # sizes and, not in the paper, that of `hard`; then how many pairs: of training, held out

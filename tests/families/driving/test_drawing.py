@@ -10,8 +10,7 @@ from assay.families.driving.drawing import cars, obstacles, people, signals, tow
 from assay.families.driving.drawing.road import CROSSINGS
 from assay.families.driving.drawing.scene import ELSEWHERE, HEIGHT, SPOTS, WIDTH, draw_style, traffic_scene
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
-from assay.render.engines import label_pixels, shoot
-from assay.render.scene import Scene
+from assay.render import Scene, label_pixels, shoot
 from assay.seeds import rng_for
 
 NAMES = (*CONCEPTS, "emergency")

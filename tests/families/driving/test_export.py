@@ -10,9 +10,7 @@ import pytest
 from PIL import Image
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe, recipe_from
+from assay.data import Dataset, Recipe, make, recipe_from
 from assay.errors import AssayError, ConfigError
 from assay.families.driving.bdd_oia import BddOia
 from assay.families.driving.export import write_bdd

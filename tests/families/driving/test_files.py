@@ -25,7 +25,7 @@ from assay.families.driving.rules import (
     space_of,
 )
 from assay.families.driving.task import SddOia
-from assay.worlds.world import CONTENT, LUCK, World
+from assay.worlds import CONTENT, LUCK, World
 
 
 def facts(*true):

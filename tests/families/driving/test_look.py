@@ -3,7 +3,7 @@
 import pytest
 
 from assay.families.driving.drawing import cars, obstacles, people, signals, town
-from assay.render.scene import Material
+from assay.render import Material
 from assay.tasks import TASKS
 from tests.families.looks import measure_model, require_look, scene_looks
 

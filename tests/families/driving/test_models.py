@@ -28,8 +28,7 @@ from assay.families.driving.drawing.scene import (
     traffic_scene,
 )
 from assay.families.driving.rules import CONCEPTS
-from assay.render.scene import linear_rgb
-from assay.render.solids import box, mesh_of
+from assay.render import box, linear_rgb, mesh_of
 from assay.seeds import rng_for
 
 NAMES = (*CONCEPTS, "emergency")

@@ -9,15 +9,15 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.counting.count import count_readings
+from assay.counting import count_readings
 from assay.errors import ConfigError, MissingExtra
 from assay.families.driving.bdd_oia import BddOia
 from assay.families.driving.rules import ACTIONS, CONCEPTS, OBSTACLES, TIES, rules
 from assay.families.driving.task import SddOia
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.seeds import rng_for
 from assay.testing import check_task, require
-from assay.worlds.world import World
+from assay.worlds import World
 
 SMALL: dict[str, Any] = dict(SddOia.trial)
 MANY = 4000

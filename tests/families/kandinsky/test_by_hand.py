@@ -24,11 +24,10 @@ from assay.families.kandinsky.shapes import (
     stamp_sprites,
 )
 from assay.families.kandinsky.task import KandLogic
-from assay.logic.evaluate import Evaluator
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Box, ObjectBox
+from assay.logic import Evaluator, Knowledge
+from assay.render import Box, ObjectBox
 from assay.seeds import rng_for
-from assay.worlds.world import World
+from assay.worlds import World
 
 VALUES = {"shape": ("square", "circle", "star"), "colour": ("red", "blue")}
 

@@ -11,17 +11,16 @@ import pytest
 from PIL import Image
 
 from assay.config import Settings
-from assay.counting.count import count_readings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe, recipe_from
+from assay.counting import count_readings
+from assay.data import Dataset, Recipe, make, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import AssayError
 from assay.families.kandinsky.shapes import COLOURS
 from assay.families.kandinsky.task import KandLogic, KandLogicAnd
-from assay.render.picture import Box, boxes_of
+from assay.render import Box
+from assay.render.picture import boxes_of
 from assay.seeds import rng_for
-from assay.studies.ready import find_study
+from assay.studies import find_study
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 

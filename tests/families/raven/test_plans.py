@@ -16,10 +16,10 @@ from assay.families.raven.rules import (
 )
 from assay.families.raven.source import MatrixTable, PuzzlePlan, matrix_table
 from assay.families.raven.task import Raven
-from assay.logic.evaluate import Evaluator
-from assay.render.picture import Box
+from assay.logic import Evaluator
+from assay.render import Box
 from assay.seeds import rng_for
-from assay.worlds.world import World
+from assay.worlds import World
 
 VALUES = {"number": (1, 2, 3), "shape": ("star", "square", "circle", "hexagon"), "shade": (1, 2, 3, 4, 5)}
 RULES = {"number": ["constant"], "shape": ["constant"], "shade": ["constant"]}

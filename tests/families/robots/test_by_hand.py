@@ -30,11 +30,10 @@ from assay.families.robots.parts import FEET, HANDS, PARTS, ROBOTS, RobotRule, V
 from assay.families.robots.settings import rule_of
 from assay.families.robots.source import Allocation
 from assay.families.robots.task import Robots
-from assay.logic.formula import Var
-from assay.logic.parse import parse
-from assay.render.canvas import Canvas
+from assay.logic import Var, parse
+from assay.render import Canvas
 from assay.seeds import rng_for
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, World
 
 PLAIN = [0] * 9
 

@@ -7,7 +7,7 @@ import pytest
 
 from assay.families.robots.drawing import BLANK, HEIGHT, PALETTE, Pen, RobotAppearance, arms, draw_robots, head, legs
 from assay.families.robots.parts import PARTS, ROBOTS
-from assay.render.canvas import Canvas
+from assay.render import Canvas
 
 SIZES = (8, 32, 64, 119, 120, 224, 600)
 PAIR = np.array([[[240, 130, 30], [24, 150, 150]]], dtype=np.float32)

@@ -7,16 +7,14 @@ import pytest
 
 from assay.concepts import Value
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, make
 from assay.errors import AssayError
 from assay.families.robots.parts import FEET, PARTS, ROBOTS, SETS, RobotRule, Views, part_view
 from assay.families.robots.source import RobotSource
 from assay.families.robots.task import PRESETS, Robots, read_description
-from assay.logic.formula import Var
+from assay.logic import Var
 from assay.testing import check_task, require
-from assay.worlds.world import CONTENT, LUCK, World
+from assay.worlds import CONTENT, LUCK, World
 
 SETTINGS: dict[str, dict[str, object]] = {
     "default": {},

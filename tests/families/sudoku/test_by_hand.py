@@ -26,8 +26,7 @@ from assay.families.sudoku.solve import SudokuSolve
 from assay.families.sudoku.source import BoardPlan, BoardSource, violations_fault
 from assay.families.sudoku.task import Sudoku
 from assay.seeds import Draws
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, Split, World
 
 MINI = BoardShape(2)
 GRID = "1234341221434321"

@@ -22,9 +22,9 @@ from assay.families.sudoku.style import (
     written_cells,
 )
 from assay.families.sudoku.task import Sudoku
-from assay.render.picture import Box
+from assay.render import Box
 from assay.seeds import rng_for
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, World
 
 MINI = BoardShape(2)
 TEXT = "12.4341221434321"

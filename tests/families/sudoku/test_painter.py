@@ -10,7 +10,7 @@ from assay.families.sudoku.handwriting import STROKES, Writing, draw_strokes
 from assay.families.sudoku.painter import PRINT, BoardPainter, lettering
 from assay.families.sudoku.style import BoardAppearance, board_style, symbol_draws
 from assay.seeds import Draws, rng_for
-from assay.worlds.world import CONTENT, Style
+from assay.worlds import CONTENT, Style
 
 
 def boards(shape: BoardShape, count: int) -> list[str]:

@@ -6,13 +6,12 @@ import pytest
 from assay.errors import ConfigError
 from assay.families.sudoku.puzzles import solutions, units_as_groups
 from assay.families.sudoku.solve import SudokuSolve
+from assay.logic import Decoder
 from assay.logic.all_different import most_probable_different
-from assay.logic.decode import Decoder
-from assay.metrics import METRICS
-from assay.metrics.evidence import Evidence
+from assay.metrics import METRICS, Evidence
 from assay.predictions import Answer, Predictions, apply_constraints
 from assay.seeds import rng_for
-from assay.worlds.world import CONTENT
+from assay.worlds import CONTENT
 
 PUZZLES = {2: 40, 3: 12}
 

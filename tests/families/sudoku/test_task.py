@@ -8,21 +8,18 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from assay.cli.main import main
+from assay.cli import main
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from assay.data.shard import ShardWriter
 from assay.errors import AssayError, TooLarge
 from assay.families.sudoku.boards import read_board, write_boards
 from assay.families.sudoku.source import BoardSource
 from assay.families.sudoku.task import Sudoku
-from assay.logic.circuit import compile_diagram
+from assay.logic import compile_diagram
 from assay.tasks import TASKS
 from assay.testing import check_task, require
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, Split, World
 
 
 def source(task: Sudoku, split: str = "train", seed: int = 0) -> BoardSource:

@@ -9,8 +9,7 @@ from assay.families.trains.drawing import blocks, cars, loads, roofs
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.scene import positions, train_scene
 from assay.families.trains.source import VALUES
-from assay.render.engines import label_pixels
-from assay.render.scene import Scene
+from assay.render import Scene, label_pixels
 from assay.tasks import TASKS
 
 STYLES = ["trains", "blocks"]

@@ -8,10 +8,7 @@ import pytest
 from PIL import Image
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.exports import export
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, export, make
 from assay.errors import DataError
 from assay.families.trains.export import mask
 

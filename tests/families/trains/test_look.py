@@ -5,7 +5,7 @@ import pytest
 from assay.families.trains.drawing import blocks, engine, loads
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.scene import positions, train_scene
-from assay.render.scene import Material
+from assay.render import Material
 from assay.tasks import TASKS
 from tests.families.looks import measure_model, measure_scene, measure_stage, require_look, scene_looks
 

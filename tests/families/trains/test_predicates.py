@@ -7,7 +7,7 @@ import pytest
 
 from assay.errors import ConfigError
 from assay.families.trains.rules import RULES
-from assay.logic.formula import Oracle
+from assay.logic import Oracle
 
 from .test_task import drawn, task
 

@@ -23,14 +23,10 @@ from assay.families.trains.source import (
     train_space,
 )
 from assay.families.trains.task import MichalskiTrains
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.render.picture import Box, ObjectBox
+from assay.logic import TRUE, Knowledge, evaluate, parse
+from assay.render import Box, ObjectBox
 from assay.tasks import TASKS
-from assay.worlds.split import Quota, Split
-from assay.worlds.world import World
+from assay.worlds import Quota, Split, World
 
 CAR = ("yellow", "short", "solid", "none", 2, 1, "box")
 BLUE = ("blue", "long", "braced", "peaked", 3, 2, "diamond")  # which Michalski's trains have not

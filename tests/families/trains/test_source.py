@@ -19,8 +19,8 @@ from assay.families.trains.source import (
     michalski_text,
     train_space,
 )
-from assay.logic.knowledge import Knowledge
-from assay.worlds.split import Split
+from assay.logic import Knowledge
+from assay.worlds import Split
 
 MANY = 100_000
 
@@ -135,7 +135,7 @@ def test_each_law_forbids_something_that_the_others_allow():
     """A law that follows from the others would be no constraint of its own."""
     space, laws = train_space(1, 1), {**LAWS, **MICHALSKI}
     every = space.all_codes().astype(np.int64)
-    from assay.logic.evaluate import evaluate
+    from assay.logic import evaluate
 
     held = {name: evaluate(each(text), space, every) for name, text in laws.items()}
     for name in laws:

@@ -10,9 +10,9 @@ from assay.errors import AssayError, ConfigError, KnowledgeError
 from assay.families.trains.changes import remove_roofs, swap_loads
 from assay.families.trains.rules import RULES
 from assay.families.trains.source import ATTRIBUTES, VALUES, cars_of, michalski_car
-from assay.logic.evaluate import evaluate
+from assay.logic import evaluate
 from assay.tasks import TASKS
-from assay.worlds.world import World
+from assay.worlds import World
 
 PROLOG = """
 num(c(N,_,_,_,_,_,_), N).          shape(c(_,S,_,_,_,_,_), S).

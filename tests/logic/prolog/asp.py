@@ -7,23 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.logic.prolog.labelling import Question
-from assay.logic.prolog.limits import ProofLimits
-from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import (
-    Key,
-    PrologError,
-    Term,
-    TermWriter,
-    Variable,
-    chain_of,
-    deref,
-    free_vars,
-    indicator,
-    key_of,
-    show,
-)
-from assay.logic.prolog.vocabulary import WORLD
+from assay.prolog import WORLD, PrologError, ProofLimits, Term, Variable, chain_of, deref, key_of
+from assay.prolog.labelling import Question
+from assay.prolog.reader import Clause
+from assay.prolog.terms import Key, TermWriter, free_vars, indicator, show
 
 from .process import ended
 

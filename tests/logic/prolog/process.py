@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from assay.logic.prolog.terms import PrologError
 from assay.processes import start_program
+from assay.prolog import PrologError
 
 
 @dataclass(frozen=True)

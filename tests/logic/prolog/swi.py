@@ -13,24 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.logic.prolog.builtins import ANSWERS, TESTS
-from assay.logic.prolog.labelling import Question
-from assay.logic.prolog.limits import ProofLimits
-from assay.logic.prolog.program import GOALS_OF, Program, library
-from assay.logic.prolog.reader import Clause
-from assay.logic.prolog.terms import (
-    Key,
-    PrologError,
-    Term,
-    TermWriter,
-    Variable,
-    as_list,
-    deref,
-    indicator,
-    key_of,
-    quoted_atom,
-)
-from assay.logic.prolog.vocabulary import WORLD
+from assay.prolog import WORLD, Program, PrologError, ProofLimits, Term, Variable, deref, key_of
+from assay.prolog.builtins import ANSWERS, TESTS
+from assay.prolog.labelling import Question
+from assay.prolog.program import GOALS_OF, library
+from assay.prolog.reader import Clause
+from assay.prolog.terms import Key, TermWriter, as_list, indicator, quoted_atom
 
 from .process import ended
 

@@ -6,12 +6,22 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Quantified
-from assay.logic.prolog import Worlds, formula_of, label
-from assay.logic.prolog.bias import Bias, Language, _ways
-from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, aleph_modes, definitions_text, popper_bias
-from assay.logic.prolog.literals import CountLiteral, Literal, Term, literals_by_terms
+from assay.logic import Quantified, evaluate
+from assay.prolog import (
+    Bias,
+    CountLiteral,
+    IlpProblem,
+    Language,
+    Literal,
+    Worlds,
+    aleph_files,
+    formula_of,
+    label,
+    literals_by_terms,
+)
+from assay.prolog.bias import _ways
+from assay.prolog.ilp_files import aleph_modes, definitions_text, popper_bias
+from assay.prolog.literals import Term
 from assay.seeds import rng_for
 
 COLOURS = ("red", "blue", "Green")

@@ -4,10 +4,9 @@ import math
 
 import pytest
 
-from assay.logic.prolog import PrologError
-from assay.logic.prolog.arithmetic import BITS, chained, total_of, value_of
-from assay.logic.prolog.predefined import with_predefined
-from assay.logic.prolog.reader import read_term
+from assay.prolog import PrologError, with_predefined
+from assay.prolog.arithmetic import BITS, chained, total_of, value_of
+from assay.prolog.reader import read_term
 from tests.logic.prolog.test_machine import answers
 
 

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
-from assay.logic.prolog import PrologError, Worlds, label, machine, read_program
-from assay.logic.prolog.arithmetic import BITS, total_of, value_of
-from assay.logic.prolog.builtins import TESTS
-from assay.logic.prolog.control import _atoms
-from assay.logic.prolog.limits import Meter, ProofLimits
-from assay.logic.prolog.machine import Machine, Predicate
-from assay.logic.prolog.program import calls
-from assay.logic.prolog.reader import Clause, read_term
-from assay.logic.prolog.store import Store
-from assay.logic.prolog.terms import Variable, chain_of, key_of
+from assay.prolog import PrologError, ProofLimits, Variable, Worlds, chain_of, key_of, label, machine, read_program
+from assay.prolog.arithmetic import BITS, total_of, value_of
+from assay.prolog.builtins import TESTS
+from assay.prolog.control import _atoms
+from assay.prolog.limits import Meter
+from assay.prolog.machine import Machine, Predicate
+from assay.prolog.program import calls
+from assay.prolog.reader import Clause, read_term
+from assay.prolog.store import Store
 from tests.logic.prolog.test_machine import answers
 
 PROGRAM = r"""

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot, digits
-from assay.logic.prolog import PrologError, ProofLimits, Worlds, label, read_program
-from assay.logic.prolog.labelling import Labeller, head_of, question_of
-from assay.logic.prolog.limits import Meter
-from assay.logic.prolog.machine import FactTable, Machine
+from assay.prolog import PrologError, ProofLimits, Worlds, label, read_program
+from assay.prolog.labelling import Labeller, head_of, question_of
+from assay.prolog.limits import Meter
+from assay.prolog.machine import FactTable, Machine
 from tests.logic.prolog.test_machine import answers
 
 PROGRAM = r"""

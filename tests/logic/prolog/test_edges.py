@@ -6,14 +6,14 @@ import time
 
 import pytest
 
-from assay.logic.prolog import PrologError, ProofLimits, limits, machine, read_program, terms
-from assay.logic.prolog.builtins import IN_LISTS, TESTS
-from assay.logic.prolog.limits import Meter
-from assay.logic.prolog.machine import Machine, Predicate, _kind_of
-from assay.logic.prolog.program import BUILT_IN
-from assay.logic.prolog.reader import Clause, read_term, sentences
-from assay.logic.prolog.store import Store, compare, rank
-from assay.logic.prolog.terms import TermWriter, Text, Variable, as_list, chain_of, items_of, show
+from assay.prolog import PrologError, ProofLimits, Variable, chain_of, limits, machine, read_program, terms
+from assay.prolog.builtins import IN_LISTS, TESTS
+from assay.prolog.limits import Meter
+from assay.prolog.machine import Machine, Predicate, _kind_of
+from assay.prolog.program import BUILT_IN
+from assay.prolog.reader import Clause, read_term, sentences
+from assay.prolog.store import Store, compare, rank
+from assay.prolog.terms import TermWriter, Text, as_list, items_of, show
 from tests.logic.prolog.test_machine import answers
 
 

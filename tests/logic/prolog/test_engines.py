@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
-from assay.logic.prolog import PrologError, ProofLimits, Worlds, label, read_program
-from assay.logic.prolog.labelling import question_of
-from assay.logic.prolog.templates import WorldTemplate
-from assay.logic.prolog.terms import show
+from assay.prolog import PrologError, ProofLimits, Worlds, label, read_program
+from assay.prolog.labelling import question_of
+from assay.prolog.templates import WorldTemplate
+from assay.prolog.terms import show
 
 from . import asp, swi
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn, theory_x

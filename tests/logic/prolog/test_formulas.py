@@ -5,16 +5,10 @@ import pytest
 
 from assay.concepts import digits
 from assay.errors import NoSymbols
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Const, Oracle
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.logic.prolog import Worlds, formula_of, label, read_program, rule_of
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.ilp_files import definitions_text
-from assay.logic.prolog.lift import merge_pairs
-from assay.logic.prolog.unfold import unfold
-from assay.logic.prolog.write import rules_text
+from assay.logic import Const, Knowledge, Oracle, evaluate, parse
+from assay.prolog import Bias, Worlds, formula_of, label, merge_pairs, read_program, rule_of, rules_text
+from assay.prolog.ilp_files import definitions_text
+from assay.prolog.unfold import unfold
 
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn
 

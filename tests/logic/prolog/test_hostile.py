@@ -5,12 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from assay.logic.prolog.labelling import Worlds, label
-from assay.logic.prolog.limits import ProofLimits
-from assay.logic.prolog.machine import Machine
-from assay.logic.prolog.oracle import rule_of
-from assay.logic.prolog.program import read_program
-from assay.logic.prolog.terms import PrologError, show
+from assay.prolog import PrologError, ProofLimits, Worlds, label, read_program, rule_of
+from assay.prolog.machine import Machine
+from assay.prolog.terms import show
 from tests.logic.prolog.hostile import PROGRAMS, SPACE
 
 LIMITS = ProofLimits(seconds=5, inferences=20_000, depth=4_000, parts=20_000)
@@ -68,7 +65,7 @@ def test_a_copy_has_its_own_variables_where_the_term_shares_parts() -> None:
 
 
 def test_a_term_without_end_is_shown_by_its_beginning() -> None:
-    from assay.logic.prolog.terms import Variable
+    from assay.prolog import Variable
 
     loop = Variable()
     loop.ref = (".", "a", loop)

@@ -2,12 +2,12 @@
 
 import pytest
 
-from assay.logic.prolog import PrologError, ProofLimits, read_program
-from assay.logic.prolog.compiler import CompiledClause
-from assay.logic.prolog.environment import STOP
-from assay.logic.prolog.machine import Machine
-from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import Variable, show
+from assay.prolog import PrologError, ProofLimits, Variable, read_program
+from assay.prolog.compiler import CompiledClause
+from assay.prolog.environment import STOP
+from assay.prolog.machine import Machine
+from assay.prolog.reader import read_term
+from assay.prolog.terms import show
 
 PROGRAM = """
 p(1). p(2). p(3).

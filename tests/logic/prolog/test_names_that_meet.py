@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Var
-from assay.logic.knowledge import Knowledge
-from assay.logic.prolog import Vocabulary, Worlds, formula_of, label, read_program
-from assay.logic.prolog.templates import WorldTemplate
-from assay.logic.prolog.unfold import unfold
-from assay.logic.prolog.write import facts_text, label_names, rules_text
+from assay.logic import Knowledge, Var, evaluate
+from assay.prolog import Vocabulary, Worlds, facts_text, formula_of, label, label_names, read_program, rules_text
+from assay.prolog.templates import WorldTemplate
+from assay.prolog.unfold import unfold
 
 SPACE = ConceptSpace(
     (Concept("a.b2.hue", ("red", "blue")), Concept("mood", ("good", ABSENT, "bad")), Concept("a.b1.hue", ("blue", "red"))),

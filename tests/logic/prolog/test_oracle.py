@@ -7,14 +7,9 @@ import pytest
 
 from assay.concepts import ABSENT, digits
 from assay.errors import FormulaError, KnowledgeError, NoSymbols, TooLarge
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Oracle, Var
-from assay.logic.knowledge import Knowledge
-from assay.logic.latex import latex
-from assay.logic.parse import parse
-from assay.logic.prolog import PrologError, Worlds, label, oracle
-from assay.worlds.program_source import ProgramSource
-from assay.worlds.split import Split
+from assay.logic import Knowledge, Oracle, Var, evaluate, latex, parse
+from assay.prolog import PrologError, Worlds, label, oracle
+from assay.worlds import ProgramSource, Split
 
 from .trains import ASKED, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn
 
@@ -75,8 +70,8 @@ def test_changes_of_one_concept_are_asked_again():
 
 
 def unfolded_cut():
-    from assay.logic.prolog import read_program
-    from assay.logic.prolog.unfold import unfold
+    from assay.prolog import read_program
+    from assay.prolog.unfold import unfold
 
     return unfold(read_program(ON_LISTS + LISTS["cut"]), HEAD, SPACE, TEMPLATE, packed=True)
 

@@ -7,22 +7,34 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import FormulaError, NoSymbols
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Member, Oracle, Var
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.logic.prolog import PrologError, Vocabulary, oracle, read_program, rule_of
-from assay.logic.prolog.open_worlds import open_worlds
-from assay.logic.prolog.oracle import CHECKED, FEW, _some_worlds, _subspace, _whole, ask_program, readable, tabulate
-from assay.logic.prolog.predefined import with_predefined
-from assay.logic.prolog.program import FORBIDDEN, calls
-from assay.logic.prolog.templates import WorldTemplate, fill_place
-from assay.logic.prolog.terms import CURLY
-from assay.logic.prolog.unfold import unfold
-from assay.logic.prolog.vocabulary import kind_of_slots, plain_name, unused_name
-from assay.logic.prolog.write import facts_text, label_names, labels_text, rule_clauses, rules_text
+from assay.logic import Constraint, Knowledge, Member, Oracle, Var, evaluate, parse
+from assay.prolog import (
+    PrologError,
+    Vocabulary,
+    ask_program,
+    facts_text,
+    label_names,
+    labels_text,
+    oracle,
+    plain_name,
+    read_program,
+    readable,
+    rule_of,
+    rules_text,
+    tabulate,
+    unused_name,
+    with_predefined,
+)
+from assay.prolog.open_worlds import open_worlds
+from assay.prolog.oracles import CHECKED, FEW, _some_worlds, _subspace, _whole
+from assay.prolog.program import FORBIDDEN, calls
+from assay.prolog.templates import WorldTemplate, fill_place
+from assay.prolog.terms import CURLY
+from assay.prolog.unfold import unfold
+from assay.prolog.vocabulary import kind_of_slots
+from assay.prolog.write import rule_clauses
 
-oracles = import_module("assay.logic.prolog.oracle")  # the package has a function of this name
+oracles = import_module("assay.prolog.oracles")  # the package has a function of this name
 COLOURS = ("red", "Dark blue")
 
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from assay.logic.prolog import PrologError, read_program
-from assay.logic.prolog.reader import read_term, sentences
-from assay.logic.prolog.terms import NIL, PAIR, TermWriter, Text, Variable, as_list, show
+from assay.prolog import PrologError, Variable, read_program
+from assay.prolog.reader import read_term, sentences
+from assay.prolog.terms import NIL, PAIR, TermWriter, Text, as_list, show
 
 TEXTS = [
     "a", "'Hello World'", "X", "f(X, Y, X)", "[1, 2|T]", "[]", "[a]", "{a, b}", "- 1", "-1", "-(1)", "- a", "a - 1",

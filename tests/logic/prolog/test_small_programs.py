@@ -4,11 +4,11 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, digits
 from assay.errors import NoSymbols
-from assay.logic.evaluate import evaluate
-from assay.logic.prolog import Vocabulary, Worlds, formula_of, label, read_program
-from assay.logic.prolog import unfold as unfolding
-from assay.logic.prolog.symbols import FALSE
-from assay.logic.prolog.unfold import Unfolder, unfold
+from assay.logic import evaluate
+from assay.prolog import Vocabulary, Worlds, formula_of, label, read_program
+from assay.prolog import unfold as unfolding
+from assay.prolog.symbols import FALSE
+from assay.prolog.unfold import Unfolder, unfold
 
 PAIR = digits(["a", "b"], (0, 1, 2, 3))
 BOXES = ConceptSpace(

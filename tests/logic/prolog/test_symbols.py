@@ -4,14 +4,11 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, digits
 from assay.errors import NoSymbols
+from assay.logic import Const, evaluate, parse
 from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Const
-from assay.logic.parse import parse
-from assay.logic.prolog import rule_of, symbols
-from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.symbols import Sym, Unifier, comparison, either, number, opposite, simplify, symbol
-from assay.logic.prolog.terms import Variable, deref
+from assay.prolog import Variable, deref, rule_of, symbols
+from assay.prolog.reader import read_term
+from assay.prolog.symbols import Sym, Unifier, comparison, either, number, opposite, simplify, symbol
 
 A, B = Sym(f.Var("a")), Sym(f.Var("b"))
 

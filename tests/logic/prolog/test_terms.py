@@ -3,25 +3,21 @@
 import pytest
 
 from assay.concepts import bits
-from assay.logic.knowledge import Knowledge
-from assay.logic.prolog.reader import read_term
-from assay.logic.prolog.terms import (
+from assay.logic import Knowledge
+from assay.prolog import PrologError, Variable, chain_of, key_of, label_names, labels_text
+from assay.prolog.reader import read_term
+from assay.prolog.terms import (
     NIL,
-    PrologError,
     TermWriter,
     Text,
-    Variable,
     as_list,
-    chain_of,
     free_vars,
     indicator,
     items_of,
     join_terms,
-    key_of,
     quoted_atom,
     show,
 )
-from assay.logic.prolog.write import label_names, labels_text
 
 
 def text(term, **how):

@@ -4,15 +4,23 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.logic.prolog import PrologError, Vocabulary, Worlds, formula_of, label, oracle, read_program, rule_of
-from assay.logic.prolog.open_worlds import open_worlds
-from assay.logic.prolog.oracle import _whole
-from assay.logic.prolog.templates import WorldTemplate
-from assay.logic.prolog.unfold import unfold
-from assay.logic.prolog.write import facts_text, rules_text
+from assay.logic import Knowledge, evaluate, parse
+from assay.prolog import (
+    PrologError,
+    Vocabulary,
+    Worlds,
+    facts_text,
+    formula_of,
+    label,
+    oracle,
+    read_program,
+    rule_of,
+    rules_text,
+)
+from assay.prolog.open_worlds import open_worlds
+from assay.prolog.oracles import _whole
+from assay.prolog.templates import WorldTemplate
+from assay.prolog.unfold import unfold
 
 SPACE = ConceptSpace(
     (

@@ -8,18 +8,25 @@ import numpy as np
 import pytest
 
 from assay.concepts import digits
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Constraint, Knowledge, Label
-from assay.logic.parse import parse
-from assay.logic.prolog import Vocabulary, Worlds, label
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.ilp_files import IlpProblem, aleph_files, popper_files
-from assay.logic.prolog.oracle import _whole
-from assay.logic.prolog.program import read_program
-from assay.logic.prolog.reader import sentences
-from assay.logic.prolog.terms import quoted_atom
-from assay.logic.prolog.vocabulary import atom_of
-from assay.logic.prolog.write import facts_text, label_names, labels_text, rules_text
+from assay.logic import Constraint, Knowledge, Label, parse, shape_of
+from assay.prolog import (
+    Bias,
+    IlpProblem,
+    Vocabulary,
+    Worlds,
+    aleph_files,
+    facts_text,
+    label,
+    label_names,
+    labels_text,
+    popper_files,
+    read_program,
+    rules_text,
+)
+from assay.prolog.oracles import _whole
+from assay.prolog.reader import sentences
+from assay.prolog.terms import quoted_atom
+from assay.prolog.vocabulary import atom_of
 from assay.registry import Registry
 from assay.tasks import TASKS
 from tests.logic.formulas import CASES, case

@@ -5,18 +5,13 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, digits
 from assay.errors import FormulaError, NoSymbols
+from assay.logic import Knowledge, Label, evaluate, parse
 from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge, Label
-from assay.logic.parse import parse
-from assay.logic.prolog import Vocabulary, Worlds, label, read_program
-from assay.logic.prolog.goal_writer import GoalWriter
-from assay.logic.prolog.lift import DEEPEST, Lifter
-from assay.logic.prolog.oracle import _whole
-from assay.logic.prolog.terms import Variable
-from assay.logic.prolog.unfold import unfold
-from assay.logic.prolog.vocabulary import plain_name
-from assay.logic.prolog.write import labels_text, rules_text
+from assay.prolog import Variable, Vocabulary, Worlds, label, labels_text, plain_name, read_program, rules_text
+from assay.prolog.goal_writer import GoalWriter
+from assay.prolog.lift import DEEPEST, Lifter
+from assay.prolog.oracles import _whole
+from assay.prolog.unfold import unfold
 from tests.logic.prolog.test_two_groups import CODES, SPACE
 
 LAMPS = ConceptSpace(

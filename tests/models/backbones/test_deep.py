@@ -11,9 +11,9 @@ from safetensors.torch import load_file, save_file
 
 import assay
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
+from assay.models import load_model
 from assay.models.backbones import deep as backbones_deep
 from assay.models.backbones.build import build_backbone, rebuilding
-from assay.models.core.runs import load_model
 from tests.pixels import trained
 
 SHAPE = (3, 32, 32)

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings, validate
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError
-from assay.models.concept.alignment import Alignment, align_run, effects, fit
-from assay.models.core.runs import load_model
+from assay.models import Alignment, align_run, load_model
+from assay.models.concept.alignment import effects, fit
 from tests.pixels import trained
 
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from assay.config import Settings
-from assay.data.columns import CONCEPT, GIVEN
+from assay.data import CONCEPT
+from assay.data.columns import GIVEN
 from assay.errors import ConfigError
-from assay.logic.evaluate import evaluate
-from assay.logic.parse import parse
+from assay.logic import evaluate, parse
 from assay.models import MODELS
 from assay.models.concept.head_inputs import harden, insert_truth, sample_mask
 from assay.models.core.fitting import fit_together

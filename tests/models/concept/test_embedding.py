@@ -6,12 +6,11 @@ import torch
 
 from assay.config import Settings
 from assay.errors import DataError
-from assay.models import MODELS
+from assay.models import MODELS, load_model
 from assay.models.backbones.build import build_network
 from assay.models.backbones.frozen import Frozen, Memory, signature
 from assay.models.concept.embedding import parts_of
-from assay.models.core.runs import load_model
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 from tests.models.backbones.test_deep import folder_of
 from tests.pixels import trained
 

@@ -8,12 +8,10 @@ import torch.nn.functional as F
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.models import MODELS
+from assay.logic import Knowledge, parse
+from assay.models import MODELS, Alignment
 from assay.models.concept import probcbm
 from assay.models.concept.alignment import (
-    Alignment,
     Row,
     _fit,
     _head_inputs,
@@ -26,7 +24,7 @@ from assay.models.concept.alignment import (
 from assay.models.concept.cbm import _frequencies
 from assay.models.concept.dcr import LearnedRule
 from assay.models.core.tensors import Batch
-from assay.render.picture import Layout
+from assay.render import Layout
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 5)), Concept("s", ("x", "y"))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "a and n > 0", "z": "n + a"})

@@ -8,7 +8,7 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.concept.head_inputs import harden, insert_truth, sample_mask
 from assay.models.concept.heads import AndHead, LogProbabilities, RuleHead, label_head
 from assay.models.core.subconcepts import LEAST_SEEN

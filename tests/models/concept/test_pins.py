@@ -8,16 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from assay.models.concept.alignment import (
-    Alignment,
-    _fit,
-    _head_inputs,
-    _row,
-    effects,
-    limits_of,
-    linear_of,
-    set_weights,
-)
+from assay.models import Alignment
+from assay.models.concept.alignment import _fit, _head_inputs, _row, effects, limits_of, linear_of, set_weights
 from tests.models.pins import require_pins, summary
 from tests.models.steps import measure_network
 from tests.models.tiles import batch, model_of, tiles

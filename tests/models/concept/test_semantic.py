@@ -7,12 +7,9 @@ import torch
 from assay.concepts import digits
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits
-from assay.logic.parse import parse
-from assay.models import MODELS
+from assay.logic import Constraint, Knowledge, Limits, parse
+from assay.models import MODELS, load_model
 from assay.models.concept.semantic import ConstraintLoss, SemanticConfig
-from assay.models.core.runs import load_model
 from assay.models.core.tensors import to_batch
 from tests.models.core.test_models import fitted
 from tests.pixels import QUICK, pixels, trained

@@ -11,18 +11,15 @@ from torch import nn
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
-from assay.logic.circuit import Diagram
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.limits import Limits
-from assay.logic.parse import parse
-from assay.models import MODELS
+from assay.logic import Constraint, Diagram, Knowledge, Limits, parse
+from assay.models import MODELS, Alignment, align_run
 from assay.models.concept import alignment, cem, embedding
-from assay.models.concept.alignment import Alignment, Row, align_run, linear_of
+from assay.models.concept.alignment import Row, linear_of
 from assay.models.concept.cbm import CBM
 from assay.models.concept.heads import AndHead, label_head
 from assay.models.concept.semantic import ConstraintLoss, Semantic, SemanticConfig, TruthLayer
 from assay.models.core.tensors import Annotations, Batch
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 from tests.models.limits import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, require_limits
 from tests.models.tiles import batch, model_of, tiles
 

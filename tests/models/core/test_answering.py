@@ -3,18 +3,25 @@
 import numpy as np
 import pytest
 
-from assay.diagnosis.interventions.curve import Trial, Truth, budgets_from
-from assay.diagnosis.interventions.intervenable import EVERY, BottleneckModel
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.diagnosis.interventions.policies import POLICIES, ValidationRanking, policy_of
+from assay.diagnosis import (
+    EVERY,
+    POLICIES,
+    BottleneckModel,
+    InterventionPlan,
+    Trial,
+    Truth,
+    Units,
+    budgets_from,
+    intervene,
+    policy_of,
+)
+from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.responsiveness import AT_ONCE, responsiveness
-from assay.diagnosis.interventions.units import Units
-from assay.models import MODELS
+from assay.models import MODELS, load_model
 from assay.models.core.answering import ReadOnce, Rerun
 from assay.models.core.devices import device_of
-from assay.models.core.runs import load_model
-from assay.runs.folder import RunFolder
-from assay.studies.run_models import answering_for
+from assay.runs import RunFolder
+from assay.studies import answering_for
 from tests.pixels import NETWORKS, pixels, trained
 
 SMALL = {"bears": {"members": 2}, "ecbm": {"steps": 2}}

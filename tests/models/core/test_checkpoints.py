@@ -7,10 +7,10 @@ import torch
 
 from assay.config import Settings
 from assay.errors import DataError
+from assay.models import Order, train_run, train_together
 from assay.models.core import checkpoints
 from assay.models.core.checkpoints import _set_moments
-from assay.models.core.runs import Order, train_run, train_together
-from assay.runs.folder import CHECKPOINT, RunFolder
+from assay.runs import CHECKPOINT, RunFolder
 from tests.pixels import QUICK
 
 SETTINGS = {**QUICK, "epochs": 5, "patience": 3, "backbone": "mlp"}

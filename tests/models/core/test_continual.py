@@ -6,13 +6,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.make import make
-from assay.data.recipe import recipe_from
+from assay.data import Dataset, make, recipe_from
 from assay.errors import ConfigError
-from assay.metrics.continual import stage_metrics
-from assay.models import MODELS
-from assay.models.core.runs import Order, train_run, train_together
+from assay.metrics import stage_metrics
+from assay.models import MODELS, Order, train_run, train_together
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 

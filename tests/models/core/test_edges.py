@@ -11,16 +11,16 @@ from torch import nn
 
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.models import Epoch, Model, Order, Training, check_log, load_model
 from assay.models.core import checkpoints, continual
 from assay.models.core.checkpoints import Checkpoint, Progress, _like, _part, _seal
 from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.feeds import Feed
-from assay.models.core.logs import EpochLog, MlflowLog, TensorBoardLog, WandbLog, _finite, _plain, check_log, log_of
-from assay.models.core.model import Epoch, Model
-from assay.models.core.runs import Order, _is_finished, _size, load_model
+from assay.models.core.logs import EpochLog, MlflowLog, TensorBoardLog, WandbLog, _finite, _plain, log_of
+from assay.models.core.runs import _is_finished, _size
 from assay.models.core.tensors import to_batch
-from assay.models.core.training import BestEpoch, Phase, Trainee, Training, _judge_epoch, _score, train
-from assay.runs.folder import RunFolder
+from assay.models.core.training import BestEpoch, Phase, Trainee, _judge_epoch, _score, train
+from assay.runs import RunFolder
 
 CPU = torch.device("cpu")
 

@@ -6,7 +6,7 @@ import torch
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
 from assay.errors import ConfigError
 from assay.models.core.encoder import ConceptEncoder, EncoderView, encoder_views
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 
 SPACE = ConceptSpace(
     (Concept("a", (0, 1, 2)), Concept("lit", (False, True)), Concept("b", (0, 1, 2)), Concept("hue", ("red", "blue"))),

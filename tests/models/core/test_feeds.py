@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from assay.config import Settings
-from assay.data.decoded_file import DecodedFile
+from assay.data import DecodedFile
 from assay.models import MODELS
 from assay.models.core.devices import free_memory
 from assay.models.core.feeds import Feed

@@ -10,13 +10,12 @@ import pytest
 import torch
 
 import assay
-from assay.cli.main import main
+from assay.cli import main
 from assay.config import Settings
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError, ConfigError, DataError
-from assay.models import MODELS
+from assay.models import MODELS, Order, load_model, train_run, train_together
 from assay.models.core.inputs import TableInput, TextInput, kind_of_input
-from assay.models.core.runs import Order, load_model, train_run, train_together
 
 NETWORKS = ("blackbox", "cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
 FAST = {"epochs": 1, "batch_size": 16}

@@ -11,8 +11,8 @@ from torch import nn
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.logic import Knowledge
+from assay.models import MODELS, Epoch, Training
 from assay.models.core import answering, inputs, logs
 from assay.models.core.answering import ReadOnce, Rerun, _is_close, _linear, _plain, _settings
 from assay.models.core.encoder import ReadPictures
@@ -28,11 +28,10 @@ from assay.models.core.inputs import (
     words_of,
 )
 from assay.models.core.logs import EpochLog, _finite
-from assay.models.core.model import Epoch
 from assay.models.core.neural import Outputs, apply_interventions, as_probabilities, is_set
 from assay.models.core.steps import ManySeeds, OneSeed, running_means
-from assay.models.core.training import BestEpoch, Phase, Trainee, Training, _judge_epoch, _score, first_rate, next_rate
-from assay.render.picture import Box, Layout
+from assay.models.core.training import BestEpoch, Phase, Trainee, _judge_epoch, _score, first_rate, next_rate
+from assay.render import Box, Layout
 
 
 class Split(SimpleNamespace):

@@ -11,8 +11,8 @@ from torch import nn
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, digits
 from assay.config import Settings
 from assay.errors import ConfigError, MissingExtra
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.logic import Knowledge
+from assay.models import MODELS, Epoch, NeuralConfig, check_log
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.core import capture, continual, devices, encoder, feeds, inputs, logs, precision
 from assay.models.core.checkpoints import Checkpoint, Progress
@@ -28,18 +28,17 @@ from assay.models.core.inputs import (
     input_from,
     learn_input,
 )
-from assay.models.core.logs import EpochLog, check_log
+from assay.models.core.logs import EpochLog
 from assay.models.core.losses import Supervision
-from assay.models.core.model import Epoch
-from assay.models.core.neural import NeuralConfig, Outputs
+from assay.models.core.neural import Outputs
 from assay.models.core.replay import with_replay
 from assay.models.core.robust import GroupLoss, gradient_outside
 from assay.models.core.subconcepts import SubconceptReader, reading_f1, with_reading
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import BestEpoch, Phase, Trainee
 from assay.models.core.validation import f1_of_columns
-from assay.render.picture import Box, Layout
-from assay.runs.folder import RunFolder
+from assay.render import Box, Layout
+from assay.runs import RunFolder
 from tests.models.core.test_inputs_by_hand import Split
 from tests.models.limits import COUNT, NOT_NEGATIVE, POSITIVE, SHARE, require_limits
 from tests.models.tiles import model_of, tiles

@@ -7,11 +7,9 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import MissingExtra, RunFailed, UnknownName
-from assay.models.core.logs import check_log
-from assay.models.core.runs import Order, train_run, train_together
-from assay.runs.folder import RunFolder
-from assay.studies.run import run_study
-from assay.studies.study import study_from
+from assay.models import Order, check_log, train_run, train_together
+from assay.runs import RunFolder
+from assay.studies import run_study, study_from
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 from tests.studies.test_study import Here

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 import torch
 
-from assay.models.core.losses import concept_loss, label_loss, supervised_labels
+from assay.models import Robustness, supervised_labels
+from assay.models.core.losses import concept_loss, label_loss
 from assay.models.core.optimization import Optimization, make_optimizer
-from assay.models.core.robust import Reasons, Robustness, annotated_rows
+from assay.models.core.robust import Reasons, annotated_rows
 from tests.models.core.test_models import fitted
 
 CPU = torch.device("cpu")

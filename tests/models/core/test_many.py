@@ -5,11 +5,10 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.models import MODELS
+from assay.models import MODELS, Order, load_model, train_together
 from assay.models.backbones import swin, vit
 from assay.models.core.fitting import fit_together
-from assay.models.core.runs import Order, load_model, train_together
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from tests.pixels import QUICK
 
 PLANS = [

@@ -8,8 +8,7 @@ import torch
 
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
-from assay.models import MODELS
-from assay.models.core.runs import load_model
+from assay.models import MODELS, load_model
 from assay.models.core.tensors import to_batch
 from tests.pixels import LEARNS, QUICK, pixels
 

@@ -12,21 +12,21 @@ from torch import nn
 
 from assay.concepts import Concept, digits
 from assay.config import Settings
-from assay.data.folds import Fold
+from assay.data import Fold
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.logic import Knowledge
+from assay.models import MODELS, Epoch, Model, Order, TorchSplit, Training, supervised_labels, train_seeds
 from assay.models.core import devices, fitting, neural, robust, runs, subconcepts, training
-from assay.models.core.losses import Supervision, concept_loss, supervised_labels, supervision_mask
-from assay.models.core.model import Epoch, Model, _are_probabilities
+from assay.models.core.losses import Supervision, concept_loss, supervision_mask
+from assay.models.core.model import _are_probabilities
 from assay.models.core.neural import NeuralModel, Outputs, apply_interventions, as_probabilities, is_set
 from assay.models.core.robust import Reasons, against_confounders
-from assay.models.core.runs import Order, finish_run, train_seeds
+from assay.models.core.runs import finish_run
 from assay.models.core.steps import ManySeeds, OneSeed
 from assay.models.core.subconcepts import LikeConcepts
-from assay.models.core.tensors import Annotations, Batch, TorchSplit, one_hot_like, scaled, to_annotations, to_batch
-from assay.models.core.training import Phase, Trainee, Training, first_rate, next_rate, train
-from assay.render.picture import Layout
+from assay.models.core.tensors import Annotations, Batch, one_hot_like, scaled, to_annotations, to_batch
+from assay.models.core.training import Phase, Trainee, first_rate, next_rate, train
+from assay.render import Layout
 from tests.models.core.test_edges import Sized
 from tests.models.tiles import Tiles, model_of, tiles
 

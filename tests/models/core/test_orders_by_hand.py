@@ -10,16 +10,15 @@ from torch import nn
 
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
+from assay.models import Epoch, Model, Order, Training
 from assay.models.backbones.build import is_rebuilding
 from assay.models.core import checkpoints, feeds, fitting, neural, optimization, runs, steps, training
 from assay.models.core.checkpoints import Progress
 from assay.models.core.feeds import Feed as SplitFeed
-from assay.models.core.model import Epoch, Model
 from assay.models.core.neural import NeuralModel
 from assay.models.core.optimization import Optimization
-from assay.models.core.runs import Order
 from assay.models.core.steps import ManySeeds, OneSeed
-from assay.models.core.training import BestEpoch, Phase, Trainee, Training, train
+from assay.models.core.training import BestEpoch, Phase, Trainee, train
 from tests.models.tiles import model_of
 
 CPU = torch.device("cpu")

@@ -7,18 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.data.dataset import Dataset
-from assay.data.rebuild import redrawing_for
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
-from assay.diagnosis.runs import diagnose_run
+from assay.data import Dataset, redrawing_for
+from assay.diagnosis import InterventionPlan, diagnose_run, intervene
 from assay.errors import ConfigError, DataError
-from assay.models import MODELS
+from assay.models import MODELS, Order, load_model, predict_run, train_together
 from assay.models.core.neural import PERCEIVING
-from assay.models.core.runs import Order, load_model, predict_run, train_together
 from assay.models.symbolic.perception import Detector, RememberedConcepts
 from assay.predictions import Answer
-from assay.runs.folder import RunFolder
-from assay.testing.predictors import oracle
+from assay.runs import RunFolder
+from assay.testing import oracle
 from tests.models.symbolic.test_base import write_predictions
 from tests.pixels import NETWORKS, QUICK, Settings, pixels, trained
 
@@ -123,7 +120,7 @@ def test_what_draws_pictures_again_is_refused(data, run, tmp_path):
 @pytest.mark.parametrize("name", ["cbm", "dpl", "tree"])
 def test_interventions_go_through_perception(name, kind, data, run, tmp_path):
     settings = {"perception": str(run)} | ({} if name == "tree" else QUICK)
-    from assay.models.core.runs import train_run
+    from assay.models import train_run
 
     model = train_run(Order(name, Settings(settings)), data, tmp_path / "run")
     plan = InterventionPlan(policy="random", budget="0,max", kind=kind, split="hard")

@@ -11,8 +11,8 @@ import torch
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, RunFailed
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.logic import Knowledge
+from assay.models import MODELS, Order, Robustness
 from assay.models.core import capture, devices, encoder, feeds, robust, runs
 from assay.models.core.capture import Captured
 from assay.models.core.encoder import ConceptEncoder, Context, EncoderView, PerceivedConcepts, Reader, encoder_views
@@ -21,13 +21,13 @@ from assay.models.core.fitting import why_not_together
 from assay.models.core.losses import Supervision, entropy_loss, supervision_mask
 from assay.models.core.optimization import Optimization, make_optimizer
 from assay.models.core.replay import with_replay
-from assay.models.core.robust import GroupLoss, Robustness, gradient_outside, group_numbers
-from assay.models.core.runs import Order, _require_fitting, _size, load_network, network_of, require_size
+from assay.models.core.robust import GroupLoss, gradient_outside, group_numbers
+from assay.models.core.runs import _require_fitting, _size, load_network, network_of, require_size
 from assay.models.core.subconcepts import LEAST_SEEN, SubconceptReader, readers_of, reading_f1, with_reading
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
 from assay.models.core.validation import f1_of_columns, macro_f1
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 
 CPU = torch.device("cpu")
 GPU = SimpleNamespace(type="cuda")

@@ -10,15 +10,14 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.config import Settings
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.logic import Knowledge
+from assay.models import MODELS, Model, TorchSplit, supervised_labels
 from assay.models.core.feeds import Feed
 from assay.models.core.fitting import fit_together
-from assay.models.core.losses import Supervision, supervised_labels, supervision_mask
-from assay.models.core.model import Model
+from assay.models.core.losses import Supervision, supervision_mask
 from assay.models.core.subconcepts import with_reading
-from assay.models.core.tensors import Annotations, Batch, TorchSplit, to_batch
-from assay.render.picture import Box, Layout
+from assay.models.core.tensors import Annotations, Batch, to_batch
+from assay.render import Box, Layout
 from tests.models.pins import require_pins, summary
 from tests.models.steps import measure_network
 from tests.models.tiles import batch, model_of, tiles

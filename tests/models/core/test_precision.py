@@ -9,14 +9,10 @@ import torch
 
 from assay.config import Settings
 from assay.errors import ConfigError
+from assay.models import Order, Training, device_for, train_run, train_together
 from assay.models.core import precision
-from assay.models.core.devices import device_for
 from assay.models.core.precision import SECONDS, bfloat16_fault, check_precision, probe
-from assay.models.core.runs import Order, train_run, train_together
-from assay.models.core.training import Training
-from assay.studies.plan import plan_of
-from assay.studies.run import run_study
-from assay.studies.study import load_study, study_from
+from assay.studies import load_study, plan_of, run_study, study_from
 from tests.pixels import QUICK, TASK
 
 CPU = torch.device("cpu")

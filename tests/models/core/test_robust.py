@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from assay.data.confounding.confounder import NUISANCES
+from assay.data import NUISANCES
 from assay.errors import ConfigError
 from assay.models.core.neural import Outputs
 from assay.models.core.robust import GroupLoss, annotated_rows, gradient_outside, group_numbers

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.errors import AssayError, DataError, UnknownName
-from assay.models.core.runs import load_model, predict_run
+from assay.models import load_model, predict_run
 from assay.predictions import read_predictions
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder
 from tests.conftest import write
 from tests.pixels import NETWORKS, pixels, trained
 

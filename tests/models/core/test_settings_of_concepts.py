@@ -8,10 +8,9 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import ConfigError, DataError
-from assay.models import MODELS
+from assay.models import MODELS, Order, train_together
 from assay.models.core.inputs import FEW_VALUES, TableInput, TextInput, cells_of, input_from, kind_of_input, words_of
 from assay.models.core.model import mean_f1
-from assay.models.core.runs import Order, train_together
 from tests.pixels import QUICK
 
 ROWS = 64

@@ -10,17 +10,13 @@ import torch
 import assay
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.config import Settings
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
+from assay.data import Annotation, Dataset, annotate
 from assay.errors import ConfigError, KnowledgeError
-from assay.logic.formula import AllDifferent, Const, Var
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.logic import AllDifferent, Const, Knowledge, Var
+from assay.models import MODELS, Order, load_model, train_run
 from assay.models.core.encoder import ConceptEncoder
-from assay.models.core.runs import Order, load_model, train_run
 from assay.models.core.subconcepts import LikeConcepts, readers_of
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 
 NETWORKS = ("cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
 FAST = {"epochs": 1, "batch_size": 8, "backbone": "mlp"}

@@ -7,14 +7,13 @@ from torch import nn
 from assay.config import Settings
 from assay.data.split_pictures import SplitPictures
 from assay.errors import ConfigError, RunFailed, UnknownName
-from assay.models import MODELS
+from assay.models import MODELS, Order, TorchSplit, Training, train_run
 from assay.models.core.devices import device_of
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.optimization import make_optimizer
-from assay.models.core.runs import Order, train_run
 from assay.models.core.steps import OneSeed
-from assay.models.core.tensors import Annotations, Batch, TorchSplit, to_batch
-from assay.models.core.training import BestEpoch, Phase, Trainee, Training, first_rate, next_rate, train
+from assay.models.core.tensors import Annotations, Batch, to_batch
+from assay.models.core.training import BestEpoch, Phase, Trainee, first_rate, next_rate, train
 from tests.pixels import NETWORKS, QUICK
 
 CPU = torch.device("cpu")

@@ -8,17 +8,16 @@ import pytest
 
 import assay
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.diagnosis.runs import diagnose_run
+from assay.data import Dataset
+from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.models.discovery.discovering import DiscoveryPlan, discover
+from assay.models import PAGE, DiscoveryPlan, discover, discover_run
 from assay.models.discovery.rule_on_top import learn_rule
-from assay.models.discovery.runs import PAGE, TABLE, discover_run
+from assay.models.discovery.runs import TABLE
 from assay.models.discovery.sources import open_source
 from assay.models.symbolic.perception import one_hot
-from assay.reporting.write import write_report
-from assay.runs.folder import PROGRAM, RunFolder
-from assay.runs.units import UNITS, units_of
+from assay.reporting import write_report
+from assay.runs import PROGRAM, UNITS, RunFolder, units_of
 
 QUICK = {"repetitions": 2, "device": "cpu", "units": 12}
 

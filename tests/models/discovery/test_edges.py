@@ -9,20 +9,13 @@ import torch
 
 from assay.concepts import bits
 from assay.config import Settings
-from assay.diagnosis.discovery.matching import ConceptValue, MatchScore, UnitMatch
-from assay.diagnosis.discovery.scores import ChanceScore, UnitScores
+from assay.diagnosis import ChanceScore, ConceptValue, UnitScores
+from assay.diagnosis.discovery.matching import MatchScore, UnitMatch
 from assay.errors import ConfigError, DataError
-from assay.models.discovery import METHODS, bottlenecks
+from assay.models import METHODS, Discovered, DiscoveryPlan
+from assay.models.discovery import bottlenecks
 from assay.models.discovery.bottlenecks import LabelFreeCBM, LabelFreeConfig, SparseHead, cubed_similarity
-from assay.models.discovery.discovering import (
-    Discovered,
-    Discovery,
-    DiscoveryPlan,
-    _plain,
-    _record,
-    _sample,
-    _true_concepts,
-)
+from assay.models.discovery.discovering import Discovery, _plain, _record, _sample, _true_concepts
 from assay.models.discovery.method import Scaler, SplitRows, seeded
 from assay.models.discovery.runs import _about, _csv
 from assay.models.discovery.sources import _without_folder, images_of

@@ -9,7 +9,7 @@ import torch.nn.functional as F
 
 from assay.concepts import bits
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.discovery import bottlenecks, sparse
 from assay.models.discovery.bottlenecks import (
     LabelFreeCBM,

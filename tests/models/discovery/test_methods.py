@@ -7,7 +7,7 @@ import torch
 from assay.config import Settings, validate
 from assay.diagnosis.discovery.stability import agreement
 from assay.errors import ConfigError, DataError
-from assay.models.discovery import METHODS
+from assay.models import METHODS
 from assay.models.discovery.bottlenecks import LabelFreeCBM, PosthocCBM, SparseHead, cubed_similarity
 from assay.models.discovery.components import ICA, NMF, KMeans
 from assay.models.discovery.method import Scaler, SplitRows

@@ -9,13 +9,12 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError, DataError
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, evaluate, parse
+from assay.models import DiscoveryPlan, discover
 from assay.models.discovery import discovering, rule_on_top, runs, sources
 from assay.models.discovery.bottlenecks import LabelFreeCBM, LabelFreeConfig, PosthocCBM, PosthocConfig
 from assay.models.discovery.components import ICA, PCA, IterativeConfig, KMeans
-from assay.models.discovery.discovering import Discovery, DiscoveryPlan, discover
+from assay.models.discovery.discovering import Discovery
 from assay.models.discovery.method import DiscoveryConfig, Scaler, SplitRows
 from assay.models.discovery.rule_on_top import learn_rule
 from assay.models.probes.activations import INPUT, LayerFacts

@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from assay.config import Settings, validate
-from assay.models.discovery import METHODS
-from assay.models.discovery.discovering import DiscoveryPlan, discover
+from assay.models import METHODS, DiscoveryPlan, discover
 from assay.models.discovery.method import Scaler, SplitRows
 from assay.models.discovery.rule_on_top import learn_rule
 from assay.models.discovery.slots import DrawnSize

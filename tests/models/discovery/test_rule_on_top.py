@@ -8,9 +8,7 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import DataError
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, evaluate, parse
 from assay.models.discovery import rule_on_top, sources
 from assay.models.discovery.components import ICA, NMF, PCA, IterativeConfig, KMeans, RandomDirections, RandomUnits
 from assay.models.discovery.method import DiscoveryConfig, Scaler, SplitRows

@@ -9,10 +9,11 @@ from torch import nn
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
+from assay.models import wrap
 from assay.models.core.neural import Outputs
-from assay.models.external.wrapped import Wrapped, _parts, _split_columns, _Transformed, wrap
-from assay.render.picture import Layout
+from assay.models.external.wrapped import Wrapped, _parts, _split_columns, _Transformed
+from assay.render import Layout
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "a", "z": "n"})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from tests.conftest import write
 from tests.endpoint import Endpoint, pictures, rule, texts
 

@@ -12,7 +12,7 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError
-from assay.models.core.runs import Order, train_run
+from assay.models import Order, train_run
 from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import Client, Reply
 from assay.models.incontext.endpoint import Endpoint, EndpointError

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError
-from assay.models.core.runs import Order, load_model, predict_run, train_run
-from assay.runs.folder import RunFolder
+from assay.models import Order, load_model, predict_run, train_run
+from assay.runs import RunFolder
 from tests.endpoint import Fault, pictures, rule, texts
 from tests.models.incontext.conftest import TRUE_RULE
 

@@ -9,8 +9,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, parse
 from assay.models.incontext import learner, messages, wording
 from assay.models.incontext.client import Reply
 from assay.models.incontext.conversation import ReadFailure

@@ -11,7 +11,7 @@ import pytest
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
 from assay.config import Settings, validate
 from assay.errors import AssayError, ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.incontext import messages, wording
 from assay.models.incontext.cache import Cache, request_hash
 from assay.models.incontext.client import Reply

@@ -8,7 +8,7 @@ import pytest
 
 from assay.concepts import Concept, bits
 from assay.errors import AssayError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.incontext import replies
 from assay.models.incontext.client import Reply
 from assay.models.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after

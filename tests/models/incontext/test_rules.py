@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.incontext.client import Reply
 from assay.models.incontext.messages import NAMES, fill, hashes, source
 from assay.models.incontext.replies import NotAnAnswer, NotARule, read_class, read_rule

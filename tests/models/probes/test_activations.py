@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import nn
 
 from assay.errors import ConfigError, UnknownName
-from assay.models.core.runs import load_model
+from assay.models import load_model
 from assay.models.probes.activations import (
     INPUT,
     Subject,

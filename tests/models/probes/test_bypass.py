@@ -10,15 +10,14 @@ import torch
 from torch import Tensor, nn
 
 from assay.config import Settings
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.diagnosis.leakage import Leakage, leakage
+from assay.data import Annotation, Dataset, annotate
+from assay.diagnosis import leakage
+from assay.diagnosis.leaks import Leakage
 from assay.errors import ConfigError
-from assay.metrics.evidence import gather
+from assay.metrics import gather
+from assay.models import bypass
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.neural import NeuralModel, Outputs
-from assay.models.probes.bypass import bypass
 from tests.pixels import trained
 
 JOINT = {"mode": "joint", "concept_weight": 0.1, "epochs": 60, "patience": 40}
@@ -82,7 +81,7 @@ def test_a_label_past_the_concepts_survives_the_shuffle(data: Dataset) -> None:
 
 
 def test_the_rule_has_no_bypass(data: Dataset, run: Path) -> None:
-    from assay.models.core.runs import load_model
+    from assay.models import load_model
 
     found = bypass(load_model(run), data["test"])
     assert found.by_picture == 0 and found.shuffled_other == 1 and found.shuffled_own == pytest.approx(found.chance)

@@ -7,8 +7,9 @@ from sklearn.linear_model import LogisticRegression
 
 from assay.config import Settings, validate
 from assay.errors import ConfigError
+from assay.models import ProbeConfig
 from assay.models.probes import linear as probes
-from assay.models.probes.linear import ProbeConfig, Span, fit_linear
+from assay.models.probes.linear import Span, fit_linear
 
 
 def points(examples, features, seed=0):

@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from assay.errors import ConfigError, UnknownName
+from assay.models import ProbeConfig, bypass, layer_features, layer_names
 from assay.models.probes import layers, tcav
 from assay.models.probes.activations import Sensitivity, Subject, log_odds, rows_of, sensitivity, smaller
-from assay.models.probes.bypass import Bypass, bypass
-from assay.models.probes.layers import layer_features, layer_names
-from assay.models.probes.linear import ProbeConfig, Span
+from assay.models.probes.bypass import Bypass
+from assay.models.probes.linear import Span
 from assay.models.probes.tcav import Directions, concept_directions, effects
 from assay.seeds import rng_for
 from tests.models.limits import COUNT, POSITIVE, require_limits

@@ -9,12 +9,10 @@ import torch
 from torch import Tensor
 
 from assay.config import Settings, validate
+from assay.models import Ask, ProbeConfig, bypass, effect_rows, layer_features, layer_names, table
 from assay.models.probes.activations import Subject, activations, layers_of, sensitivity
-from assay.models.probes.bypass import bypass
-from assay.models.probes.layers import layer_features, layer_names
-from assay.models.probes.linear import ProbeConfig, Span, fit_linear
-from assay.models.probes.probing import Ask, predict_with, probe_layers, table
-from assay.models.probes.runs import effect_rows
+from assay.models.probes.linear import Span, fit_linear
+from assay.models.probes.probing import predict_with, probe_layers
 from assay.models.probes.tcav import (
     concept_codes,
     concept_directions,

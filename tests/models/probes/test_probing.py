@@ -10,16 +10,13 @@ import torch
 from torch import nn
 
 from assay.config import Settings, validate
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.models.core.runs import load_model
+from assay.models import Ask, ProbeConfig, load_model, probe_run, table
 from assay.models.probes.activations import Subject
-from assay.models.probes.linear import ProbeConfig
-from assay.models.probes.probing import METRICS, Ask, probe_layers, table
-from assay.models.probes.runs import probe_run
+from assay.models.probes.probing import METRICS, probe_layers
 from assay.predictions import read_predictions
-from assay.runs.evidence import evidence_of
-from assay.runs.folder import RunFolder
+from assay.runs import RunFolder, evidence_of
 from tests.cli.conftest import assay, program
 from tests.conftest import write
 from tests.pixels import trained

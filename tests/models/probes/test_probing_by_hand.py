@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from assay.errors import ConfigError, DataError
+from assay.models import Ask, ProbeConfig, Probed, bypass, table
 from assay.models.probes import activations, layers, probing, runs, tcav
 from assay.models.probes import bypass as bypass_module
 from assay.models.probes.activations import (
@@ -24,9 +25,9 @@ from assay.models.probes.activations import (
     sensitivity,
     smaller,
 )
-from assay.models.probes.bypass import Bypass, bypass
-from assay.models.probes.linear import LinearProbe, ProbeConfig, Span, fit_linear
-from assay.models.probes.probing import Ask, LayerDirections, LayerProbe, LayerResult, Probed, probe_layers, table
+from assay.models.probes.bypass import Bypass
+from assay.models.probes.linear import LinearProbe, Span, fit_linear
+from assay.models.probes.probing import LayerDirections, LayerProbe, LayerResult, probe_layers
 from assay.models.probes.tcav import Directions, Effect, concept_codes, effects, released_directions
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from tests.endpoint import Endpoint, pictures
 
 WORDS = ["<pad>", "<start>", "<end>", "<unknown>", "a", "photo", "with", "without", "true", "b", "c", "beanie", "wheel"]

@@ -9,13 +9,11 @@ import torch
 
 from assay.concepts import Concept
 from assay.config import Settings
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+from assay.data import Annotation, Dataset, annotate
+from assay.diagnosis import InterventionPlan, intervene
 from assay.errors import AssayError, MissingExtra
-from assay.models.core.runs import Order, load_model, train_run
-from assay.models.readers.opening import open_reader, reader_for
+from assay.models import Order, load_model, reader_for, train_run
+from assay.models.readers.opening import open_reader
 from assay.models.readers.texts import ClipConfig, prompts
 
 

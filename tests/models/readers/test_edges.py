@@ -6,8 +6,9 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import AssayError, ConfigError, UnknownName
+from assay.models import reader_for
 from assay.models.readers import opening
-from assay.models.readers.opening import open_reader, reader_for, resolve_reader, without_folder
+from assay.models.readers.opening import open_reader, resolve_reader, without_folder
 from assay.models.readers.texts import (
     ClipConfig,
     TextsConfig,

@@ -3,7 +3,8 @@
 import pytest
 
 from assay.errors import AssayError, ConfigError
-from assay.models.readers.opening import is_reader, open_reader, reader_for
+from assay.models import reader_for
+from assay.models.readers.opening import is_reader, open_reader
 
 
 def test_what_names_a_reader():

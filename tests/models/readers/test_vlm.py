@@ -8,15 +8,13 @@ import pytest
 
 from assay.concepts import Concept
 from assay.config import Settings, validate
-from assay.data.annotate import annotate
-from assay.data.annotation import Annotation
-from assay.data.dataset import Dataset
-from assay.diagnosis.interventions.intervene import InterventionPlan, intervene
+from assay.data import Annotation, Dataset, annotate
+from assay.diagnosis import InterventionPlan, intervene
 from assay.errors import AssayError, ConfigError, DataError
-from assay.models.core.runs import Order, load_model, train_run
+from assay.models import Order, load_model, reader_for, train_run
 from assay.models.incontext.client import Reply
 from assay.models.incontext.replies import NotAnAnswer, find_values, read_values
-from assay.models.readers.opening import open_reader, reader_for
+from assay.models.readers.opening import open_reader
 from assay.models.readers.vlm import VlmConfig, VlmReader
 from tests.endpoint import Fault, pictures, texts
 

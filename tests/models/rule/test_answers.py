@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from assay.errors import ConfigError, RuleUnknown
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label
 from assay.models import MODELS
 from assay.models.core.losses import entropy_loss
 from assay.models.rule.bears import _relative

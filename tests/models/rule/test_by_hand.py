@@ -11,16 +11,14 @@ import torch.nn.functional as F
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, evaluate, parse
 from assay.models import MODELS
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.rule import fuzzy_logic
 from assay.models.rule.bears import _relative
 from assay.models.rule.fuzzy_logic import FuzzyRule, FuzzyValues, Semantics, _count_truths, fitting, p_mean_error
 from assay.models.rule.rule_learner import PictureDecoder
-from assay.render.picture import Layout
+from assay.render import Layout
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("b", (False, True)), Concept("n", (0, 1, 2))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "a and not b", "z": "n + a"})

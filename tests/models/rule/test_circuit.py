@@ -9,7 +9,7 @@ from torch import Tensor
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import DataError, KnowledgeError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.rule.circuit import DiagramLayer, RuleLayer
 from assay.seeds import rng_for
 from assay.tasks import TASKS

@@ -10,10 +10,8 @@ import torch.nn.functional as F
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.errors import ConfigError, KnowledgeError, UnknownName
+from assay.logic import Constraint, Diagram, Knowledge, Label, parse
 from assay.logic import formula as f
-from assay.logic.circuit import Diagram
-from assay.logic.knowledge import Constraint, Knowledge, Label
-from assay.logic.parse import parse
 from assay.models import MODELS
 from assay.models.core.tensors import Annotations
 from assay.models.rule import fuzzy_logic
@@ -28,7 +26,7 @@ from assay.models.rule.fuzzy_logic import (
     fitting,
 )
 from assay.models.rule.ltn import LTN
-from assay.render.picture import Layout
+from assay.render import Layout
 from tests.models.limits import NOT_NEGATIVE, require_limits
 from tests.models.tiles import model_of
 

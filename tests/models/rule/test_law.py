@@ -7,7 +7,7 @@ import torch
 from assay.config import Settings
 from assay.errors import ConfigError, KnowledgeError
 from assay.models import MODELS
-from assay.render.picture import Layout
+from assay.render import Layout
 from assay.tasks import TASKS
 
 PICTURE = Layout(8, 8, 1)

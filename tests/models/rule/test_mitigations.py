@@ -6,9 +6,8 @@ import torch
 
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, FormulaError
-from assay.metrics import METRICS
-from assay.metrics.evidence import gather
-from assay.models.core.runs import load_model
+from assay.metrics import METRICS, gather
+from assay.models import load_model
 from assay.models.rule.ltn import LTN
 from tests.models.core.test_models import fitted
 from tests.pixels import trained

@@ -8,9 +8,7 @@ import torch
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.errors import ConfigError, UnknownName
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, evaluate, parse
 from assay.models import MODELS
 from assay.models.rule.circuit import RuleLayer
 from assay.models.rule.fuzzy_logic import AND, IMPLIES, OR, FuzzyRule, FuzzyValues, Semantics, p_mean_error

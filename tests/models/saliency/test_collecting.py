@@ -10,17 +10,17 @@ from torch import nn
 
 from assay.concepts import bits
 from assay.config import Settings
-from assay.diagnosis.saliency import ScoredTarget
+from assay.diagnosis import ScoredTarget
 from assay.errors import UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
+from assay.models import Saliency, SaliencyPlan
 from assay.models.saliency import explaining, folder, methods, places
 from assay.models.saliency.examined import SaliencyTarget
-from assay.models.saliency.explaining import ExplainedPart, Explainer, Saliency, _Checked, _Collected
+from assay.models.saliency.explaining import ExplainedPart, Explainer, _Checked, _Collected
 from assay.models.saliency.methods import Eye, GradCam, IntegratedGradients, eyes_of
 from assay.models.saliency.places import SaliencyPlaces
-from assay.models.saliency.planning import SaliencyPlan
 from assay.models.saliency.randomised import randomise_downwards, weighted_layers
-from assay.render.picture import Box
+from assay.render import Box
 
 Y = SaliencyTarget("label", "y", 0, ("no", "yes"))
 Z = SaliencyTarget("label", "z", 1, (0, 1, 2))

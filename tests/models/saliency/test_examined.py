@@ -9,15 +9,14 @@ from torch import nn
 
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
+from assay.models import ExaminedPredictor, examine_model
 from assay.models.saliency import examined
 from assay.models.saliency.examined import (
     SMALLEST,
     UNSURE,
     ExaminedNetwork,
-    ExaminedPredictor,
     SaliencyTarget,
-    examine_model,
     scores_of,
     targets_of,
     with_pictures,

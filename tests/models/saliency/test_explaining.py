@@ -11,15 +11,13 @@ from torch import Tensor, nn
 
 import assay
 from assay.config import Settings
-from assay.data.dataset import Dataset, decode
-from assay.data.imports.importing import from_table
+from assay.data import Dataset, decode, from_table
 from assay.errors import AssayError, ConfigError, UnknownName
-from assay.models.core.runs import Order, train_run
+from assay.models import Order, Saliency, train_run
 from assay.models.saliency import explaining
-from assay.models.saliency.explaining import Saliency
 from assay.models.saliency.randomised import draw_weights, kept_weights, randomise_downwards, weighted_layers
-from assay.render.marks import mark_area
-from assay.testing.sample_task import TwoSquares, small_dataset
+from assay.render import mark_area
+from assay.testing import TwoSquares, small_dataset
 from tests.data.imports.drawn import draw
 
 GRADIENTS = ("integrated-gradients", "grad-cam", "input-gradient")

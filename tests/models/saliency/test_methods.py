@@ -16,7 +16,7 @@ from assay.models.saliency.methods import (
     input_gradient,
     pixel_gradients,
 )
-from assay.render.picture import Box
+from assay.render import Box
 from assay.seeds import rng_for
 
 SHAPE = (2, 6, 8)

@@ -10,17 +10,12 @@ from torch import nn
 from assay.concepts import bits
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, UnknownName
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
+from assay.models import SaliencyPlan
 from assay.models.saliency import places, planning
 from assay.models.saliency.methods import IntegratedGradients, Occlusion, input_gradient, pixel_gradients
 from assay.models.saliency.places import SaliencyPlaces
-from assay.models.saliency.planning import (
-    SaliencyConfig,
-    SaliencyPlan,
-    attribution_for,
-    choose_concepts,
-    choose_examples,
-)
+from assay.models.saliency.planning import SaliencyConfig, attribution_for, choose_concepts, choose_examples
 from assay.models.saliency.randomised import (
     WeightedLayer,
     draw_weights,

@@ -9,10 +9,9 @@ import torch
 from torch import nn
 
 from assay.config import Settings
-from assay.models.saliency.examined import ExaminedPredictor, examine_model, scores_of, targets_of
-from assay.models.saliency.explaining import explain
+from assay.models import ExaminedPredictor, SaliencyPlan, examine_model, explain
+from assay.models.saliency.examined import scores_of, targets_of
 from assay.models.saliency.methods import GradCam, IntegratedGradients, Occlusion, eyes_of, input_gradient
-from assay.models.saliency.planning import SaliencyPlan
 from assay.models.saliency.randomised import draw_weights, randomise_downwards, stage_ends, weighted_layers
 from tests.models.pins import require_pins, summary
 from tests.models.tiles import batch, model_of, tiles

@@ -11,16 +11,15 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.diagnosis.runs import diagnose_run
+from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.models import MODELS
-from assay.models.core.runs import Order, load_model, load_network, train_run
+from assay.logic import Knowledge, parse
+from assay.models import MODELS, Order, load_model, train_run
+from assay.models.core.runs import load_network
 from assay.models.symbolic.formulas import LabelRule
 from assay.predictions import Answer
-from assay.runs.folder import RunFolder
-from assay.testing.predictors import oracle
+from assay.runs import RunFolder
+from assay.testing import oracle
 
 SYMBOLIC = [name for name in MODELS if not MODELS[name].is_network and name not in ("aleph", "popper")]  # not installed
 

@@ -5,7 +5,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.config import Settings
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models import MODELS
 from assay.models.symbolic.baseline import columns
 from assay.models.symbolic.examples import Examples

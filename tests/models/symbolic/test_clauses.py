@@ -3,9 +3,9 @@
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot
-from assay.logic.prolog.bias import Bias
 from assay.models.symbolic.ilp.clauses import canonical, program_formula
 from assay.models.symbolic.ilp.external import read_clauses
+from assay.prolog import Bias
 from tests.models.symbolic.test_ilp import two_groups
 
 SLOTS = tuple(Slot(f"car{n}", "cars", ("hue", "size")) for n in (1, 2, 3))

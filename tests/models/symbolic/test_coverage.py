@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
-from assay.logic.evaluate import evaluate
-from assay.logic.prolog.bias import Bias, Language
+from assay.logic import evaluate
 from assay.models.symbolic.bits import count_bits, pack_bits, unpack_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, placements
 from assay.models.symbolic.ilp.coverage import Coverage, covered_examples, expand_axes, refined_covers
+from assay.prolog import Bias, Language
 
 COUNT = 70
 NAMES = ("u", "v", "w")

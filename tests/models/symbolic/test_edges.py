@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, parse
 from assay.models.symbolic.base import FEWEST_WHOLE, SymbolicModel
 from assay.models.symbolic.baseline import _no_scale, _scale, _scaled, columns, layer_probabilities
 from assay.models.symbolic.examples import Examples, most_probable_codes

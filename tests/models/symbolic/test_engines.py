@@ -10,14 +10,14 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.config import Settings
 from assay.errors import ConfigError, DataError, MissingExtra
-from assay.logic.knowledge import Knowledge
-from assay.logic.prolog.bias import Bias
+from assay.logic import Knowledge
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp import aleph, external, popper
 from assay.models.symbolic.ilp.aleph import Aleph, aleph_file
 from assay.models.symbolic.ilp.external import ProcessResult, find_clauses, problem_of, read_clauses, run_for
 from assay.models.symbolic.ilp.popper import Popper, popper_folder
 from assay.models.symbolic.perception import one_hot
+from assay.prolog import Bias
 
 SLOTS = tuple(Slot(f"car{n}", "cars", ("hue",)) for n in (1, 2))
 SPACE = ConceptSpace(tuple(Concept(slot.concept("hue"), ("red", "blue", "grey")) for slot in SLOTS), SLOTS)

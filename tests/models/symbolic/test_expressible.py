@@ -3,8 +3,7 @@
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
-from assay.logic.parse import parse
-from assay.logic.prolog.bias import Bias, Language
+from assay.logic import parse
 from assay.models.symbolic.ilp import expressible
 from assay.models.symbolic.ilp.expressible import (
     ClauseSketch,
@@ -13,6 +12,7 @@ from assay.models.symbolic.ilp.expressible import (
     Inexpressible,
     express_rule,
 )
+from assay.prolog import Bias, Language
 
 CARS = [(f"car{place}", "colour", ("red", "blue", "green", "white")) for place in (1, 2, 3)]
 CARS += [(f"car{place}", "wheels", (1, 2, 3)) for place in (1, 2, 3)]

@@ -8,8 +8,7 @@ import pytest
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, parse
 from assay.models import MODELS
 from assay.models.symbolic import tree as tree_module
 from assay.models.symbolic.base import _first_line

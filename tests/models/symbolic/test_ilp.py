@@ -9,13 +9,9 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, digits
 from assay.config import Settings
-from assay.diagnosis.rule_relation import relate, relations_in
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.logic.prolog import Worlds, formula_of, label, read_program
-from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.ilp_files import aleph_modes, popper_bias
+from assay.diagnosis import relations_in
+from assay.diagnosis.rule_relation import relate
+from assay.logic import Constraint, Knowledge, evaluate, parse
 from assay.models.symbolic.bits import pack_bits, unpack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import search
@@ -26,6 +22,8 @@ from assay.models.symbolic.ilp.learner import Ilp
 from assay.models.symbolic.ilp.search import Candidate, Clock
 from assay.models.symbolic.ilp.set_cover import CoverSolver, drop_dominated
 from assay.models.symbolic.perception import one_hot
+from assay.prolog import Bias, Language, Worlds, formula_of, label, read_program
+from assay.prolog.ilp_files import aleph_modes, popper_bias
 from assay.tasks import TASKS
 
 NARROW = {"counts": 0, "triples": False, "objects": 2, "comparisons": False, "literals": 3}

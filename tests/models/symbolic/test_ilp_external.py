@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 
 from assay.config import Settings
-from assay.data.dataset import Dataset
-from assay.data.exports import export
-from assay.data.make import make
-from assay.data.recipe import Recipe
+from assay.data import Dataset, Recipe, export, make
 from assay.errors import ConfigError, DataError, MissingExtra
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import aleph as aleph_module

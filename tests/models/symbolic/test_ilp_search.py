@@ -9,10 +9,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, Slot
 from assay.config import Settings
-from assay.logic.formula import Const
-from assay.logic.knowledge import Knowledge
-from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.program import read_program
+from assay.logic import Const, Knowledge
 from assay.models.symbolic.bits import count_bits, pack_bits, unpack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.ilp import search as module
@@ -32,6 +29,7 @@ from assay.models.symbolic.ilp.search import (
     choose_bits,
 )
 from assay.models.symbolic.perception import one_hot
+from assay.prolog import Bias, Language, read_program
 
 COLOURS, SIZES = ("red", "blue", "green"), (1, 2)
 NAMES = ("u", "v", "w")

@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
+from assay.logic import Knowledge, evaluate, parse
 from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
 from assay.models.symbolic.bits import unpack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot

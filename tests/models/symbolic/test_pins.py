@@ -10,7 +10,7 @@ import pytest
 from assay.arrays import Array
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.config import Settings
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models import MODELS
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot

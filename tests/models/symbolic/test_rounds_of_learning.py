@@ -9,9 +9,7 @@ import pytest
 from assay.concepts import ABSENT, Concept, ConceptSpace, bits
 from assay.config import Settings
 from assay.errors import DataError
-from assay.logic.formula import Const
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Const, Knowledge, parse
 from assay.models.symbolic import base
 from assay.models.symbolic.base import SymbolicModel
 from assay.models.symbolic.baseline import columns

@@ -7,10 +7,7 @@ import pytest
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.config import Settings
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, compile_diagram, evaluate, parse
 from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.examples import Examples
 from assay.models.symbolic.perception import one_hot

@@ -18,12 +18,10 @@ from assay.arrays import Array, Codes
 from assay.config import Config
 from assay.data.manifest import CONFOUND
 from assay.errors import ConfigError, suggestion
-from assay.logic.evaluate import Evaluator
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.render.marks import MARK_NAMES
+from assay.logic import Evaluator, Knowledge, parse
+from assay.render import MARK_NAMES
 from assay.seeds import Streams
-from assay.worlds.world import World
+from assay.worlds import World
 
 UNCONFOUNDED, REVERSED = "unconfounded", "reversed"
 SHIFTED = (UNCONFOUNDED, REVERSED)

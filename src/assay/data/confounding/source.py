@@ -7,9 +7,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.data.confounding.confounder import Coupling, draw_codes, set_codes
 from assay.errors import ConfigError
-from assay.worlds.source import Source, labels_of
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.worlds import Source, Split, World, labels_of
 
 TRIES = 2000
 """How many worlds are tried for one whose concepts go with its label, or do not."""

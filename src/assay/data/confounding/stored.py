@@ -21,9 +21,7 @@ from assay.data.manifest import CONFOUND, PAIRS, pairs_split, read_manifest, ver
 from assay.data.shard import COMPACT, ShardJob, file_names, record, write_shard
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_folder
-from assay.render.marks import MARK_NAMES, mark_image
-from assay.render.open_image import open_image
-from assay.render.png import encode_png
+from assay.render import MARK_NAMES, encode_png, mark_image, open_image
 
 MASKS = ("things", "instances", "parts", "depth")
 

@@ -19,14 +19,10 @@ from assay.data.confounding.confounder import (
 )
 from assay.data.confounding.source import ConfoundedSource
 from assay.errors import ConfigError
-from assay.logic.formula import Formula
-from assay.logic.knowledge import Knowledge
-from assay.render.marks import MARK_NAMES, mark_picture
-from assay.render.picture import Layout, Picture
-from assay.tasks.base import Column, Intervention, Task
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.logic import Formula, Knowledge
+from assay.render import MARK_NAMES, Layout, Picture, mark_picture
+from assay.tasks import Column, Intervention, Task
+from assay.worlds import Source, Split, Style, World
 
 FACTS = ("name", "version", "Config", "sizes", "how_drawn", "seconds", "trial", "pools")
 """What a task's class says of it."""

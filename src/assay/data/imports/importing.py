@@ -16,7 +16,7 @@ from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable, plain_name, split_name
 from assay.data.imports.write import write_dataset
 from assay.errors import DataError
-from assay.render.png import encode_png
+from assay.render import encode_png
 
 Rule = str | Path | Mapping[str, Any] | None
 """A rule file, or what it would say; or only the formula of each label by name."""

@@ -12,10 +12,7 @@ from PIL import Image, ImageOps
 from assay.arrays import Array
 from assay.data.imports.settings import Resize
 from assay.errors import DataError
-from assay.render.letterbox import Letterbox
-from assay.render.open_image import open_image
-from assay.render.picture import Layout
-from assay.render.png import encode_png
+from assay.render import Layout, Letterbox, encode_png, open_image
 
 LARGEST = 128
 """Up to this many pixels a side pictures that are all alike keep their size."""

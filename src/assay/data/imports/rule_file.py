@@ -7,10 +7,7 @@ from pathlib import Path
 from assay.concepts import ConceptSpace
 from assay.config import Config, Settings, load_yaml, validate
 from assay.errors import ConfigError, suggestion
-from assay.logic.formula import Formula
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Formula, Knowledge, parse, shape_of
 
 RULE = "rule.yaml"
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from assay.logic.knowledge import NO_RULE
+from assay.logic import NO_RULE
 
 IMPORTED_SHEET = """\
 # {title}

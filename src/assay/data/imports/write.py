@@ -30,10 +30,9 @@ from assay.data.recipe import SHARD_ROWS
 from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
 from assay.errors import AssayError, DataError
 from assay.files import write_folder
-from assay.logic.formula import TRUE
-from assay.logic.knowledge import NO_RULE, Knowledge, Label
-from assay.tasks.base import Column
-from assay.worlds.world import CONTENT, SOURCES
+from assay.logic import NO_RULE, TRUE, Knowledge, Label
+from assay.tasks import Column
+from assay.worlds import CONTENT, SOURCES
 
 UNPLACED = "not placed"
 """The boundary tag of an example that has none: a concept is not known, or no rule is."""

@@ -9,7 +9,7 @@ from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.kept import kept_by_annotations
 from assay.diagnosis.thresholds import Section, threshold
 from assay.diagnosis.views import SplitView
-from assay.metrics.interval import at_least, wilson
+from assay.metrics import at_least, wilson
 
 Whose = Literal["model", "annotations", "both", "undecided"]
 

@@ -12,7 +12,7 @@ from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first
-from assay.metrics.interval import at_most, wilson
+from assay.metrics import at_most, wilson
 
 MOST_TYPES = 3
 

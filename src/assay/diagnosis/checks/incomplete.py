@@ -12,7 +12,7 @@ from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_words
-from assay.metrics.ceiling import Ceiling, ceilings
+from assay.metrics import Ceiling, ceilings
 
 MOST_SHARED = 3
 

@@ -6,7 +6,7 @@ from typing import ClassVar
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.thresholds import Concepts
-from assay.metrics.interval import at_least
+from assay.metrics import at_least
 
 
 @register

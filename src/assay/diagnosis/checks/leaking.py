@@ -13,7 +13,7 @@ from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.told_by_concepts import accuracy_from_concepts
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import matches_within
-from assay.metrics.interval import at_least, wilson
+from assay.metrics import at_least, wilson
 
 
 @dataclass(frozen=True)

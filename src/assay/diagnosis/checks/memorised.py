@@ -13,7 +13,7 @@ from assay.diagnosis.checks.missed_region import region_of
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.within import difference_within, in_common
-from assay.metrics.interval import wilson
+from assay.metrics import wilson
 
 MORE_WORLDS = (
     "Train on more different worlds; more pictures of the same ones do not help: `assay make` with more examples."

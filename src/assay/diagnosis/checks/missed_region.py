@@ -12,7 +12,7 @@ from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, r
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.wording import join_words
-from assay.metrics.interval import at_most, wilson
+from assay.metrics import at_most, wilson
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from assay.diagnosis.concepts import SYSTEMATIC, WRONG
 from assay.diagnosis.thresholds import Concepts
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_concepts
-from assay.metrics.interval import at_least
+from assay.metrics import at_least
 
 
 def _by_annotations(case: Case, mine: Found, _: Found) -> bool:

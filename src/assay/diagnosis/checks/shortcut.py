@@ -12,7 +12,7 @@ from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_tr
 from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import describe_concepts, percent
-from assay.metrics.interval import at_least, wilson
+from assay.metrics import at_least, wilson
 
 
 @dataclass(frozen=True)

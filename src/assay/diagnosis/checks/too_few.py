@@ -13,7 +13,7 @@ from assay.diagnosis.labels import LabelState
 from assay.diagnosis.thresholds import Concepts, Labels
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first, share_of
-from assay.metrics.interval import at_least
+from assay.metrics import at_least
 
 STEPS = 1.05 ** np.arange(0, 140)
 """By which factors more examples are tried."""

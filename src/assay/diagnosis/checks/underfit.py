@@ -12,7 +12,7 @@ from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Concepts
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first, percent, share_of
-from assay.metrics.interval import at_least
+from assay.metrics import at_least
 
 
 def _names_all(case: Case, mine: Found, theirs: Found) -> bool:

@@ -12,7 +12,7 @@ from assay.diagnosis.checks.missed_region import region_of
 from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first
-from assay.metrics.interval import at_least
+from assay.metrics import at_least
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from assay.diagnosis.discovery.matching import (
     score_matches,
 )
 from assay.diagnosis.discovery.stability import stability
-from assay.metrics.metric import mean
+from assay.metrics import mean
 from assay.seeds import rng_for
 
 MEANINGS = {

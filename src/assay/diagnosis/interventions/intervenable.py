@@ -13,7 +13,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.diagnosis.interventions.label_heads import LabelHead, LinearHead, rule_head
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.predictions import Predictions
 
 Rows = Array | slice

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.concept_reader import ConceptReader
-from assay.data.dataset import Dataset, SplitData
+from assay.data import ConceptReader, Dataset, SplitData
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
 from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 
 LabelHead = Callable[[list[Array]], list[Array]]
 """From the probabilities of each concept to those of each label, arrays of rows x values."""

@@ -15,9 +15,7 @@ import pyarrow.csv
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
-from assay.data.columns import CONCEPT, from_column, read_parquet
-from assay.data.concept_reader import ConceptReader
-from assay.data.dataset import SplitData
+from assay.data import CONCEPT, ConceptReader, SplitData, from_column, read_parquet
 from assay.diagnosis.interventions.intervenable import IntervenableModel, one_hot
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
 from assay.predictions import read_predictions

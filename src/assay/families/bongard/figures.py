@@ -8,8 +8,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.render.canvas import Canvas, Points
-from assay.render.picture import Box
+from assay.render import Box, Canvas, Points
 
 FRAME_GAP, SPACE = 3, 16
 """Pixels between two figures, and between left, right and the figure in question."""

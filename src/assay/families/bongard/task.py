@@ -18,14 +18,21 @@ from pydantic import Field, model_validator
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.errors import ConfigError, FormulaError, suggestion
 from assay.families.bongard.figures import FigureStyle, ProblemSheet
-from assay.logic.formula import Formula, Var, conjunction, disjunction, exactly
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
-from assay.logic.traverse import substitute
-from assay.render.picture import Layout, Picture
-from assay.tasks.base import Task, TaskConfig
-from assay.worlds.world import Style, World
+from assay.logic import (
+    Constraint,
+    Formula,
+    Knowledge,
+    Var,
+    conjunction,
+    disjunction,
+    exactly,
+    parse,
+    shape_of,
+    substitute,
+)
+from assay.render import Layout, Picture
+from assay.tasks import Task, TaskConfig
+from assay.worlds import Style, World
 
 SIDES = ("left", "right")
 

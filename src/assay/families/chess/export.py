@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.data.dataset import Dataset, SplitData, decode
+from assay.data import Dataset, SplitData, decode
 from assay.errors import DataError
 from assay.families.chess.positions import SQUARES, VALUES, fens
 from assay.files import write_atomically
-from assay.render.picture import ObjectBox
-from assay.worlds.world import World
+from assay.render import ObjectBox
+from assay.worlds import World
 
 JPEG = 95
 

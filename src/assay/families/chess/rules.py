@@ -8,9 +8,20 @@ from functools import lru_cache
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.families.chess.positions import COLOURS, EMPTY, VALUES
-from assay.logic import formula as f
-from assay.logic.formula import Formula, Var, conjunction
-from assay.logic.knowledge import Constraint, Knowledge
+from assay.logic import (
+    Const,
+    Constraint,
+    Count,
+    Formula,
+    Function,
+    Implies,
+    Knowledge,
+    Member,
+    Not,
+    Var,
+    conjunction,
+    total,
+)
 
 COUNTING, LOCALISING = ("counting",), ("localising",)
 
@@ -28,8 +39,8 @@ class Board:
         """Return how many of these pieces stand on the board, or on some of its squares."""
         where = self.squares if squares is None else squares
         if len(pieces) == 1:
-            return f.Count(tuple(Var(square).eq(pieces) for square in where))
-        return f.Count(tuple(f.Member((Var(square),), tuple((piece,) for piece in pieces)) for square in where))
+            return Count(tuple(Var(square).eq(pieces) for square in where))
+        return Count(tuple(Member((Var(square),), tuple((piece,) for piece in pieces)) for square in where))
 
     def knowledge(self) -> Knowledge:
         """Return the rules as constraints, and as label whether White has more pieces."""
@@ -55,7 +66,7 @@ class Board:
 
     def _kings_apart(self) -> Constraint:
         pairs = [(square, neighbour) for square in self.squares for neighbour in self.near(square)]
-        apart = [f.Not(conjunction(Var(square).eq("K"), Var(neighbour).eq("k"))) for square, neighbour in pairs]
+        apart = [Not(conjunction(Var(square).eq("K"), Var(neighbour).eq("k"))) for square, neighbour in pairs]
         return Constraint("kings_apart", conjunction(*apart), LOCALISING)
 
     def _rules(self, colour: str) -> list[Constraint]:
@@ -65,7 +76,7 @@ class Board:
         ends = [s for s in self.squares if s[1:] in ("1", str(self.ranks))]
         light = [s for s in self.squares if (ord(s[0]) + int(s[1:])) % 2]
         over = [queens - 1, *(number - 2 for number in (pairs[:2] if self.as_released else pairs))]
-        spare = f.total(*(f.Function("max", (f.Const(0), number)) for number in over))
+        spare = total(*(Function("max", (Const(0), number)) for number in over))
         two = conjunction(pawns.eq(8), pairs[0].eq(2))
         usual = conjunction(queens <= 1, *(number <= 2 for number in pairs))
         rules = [
@@ -73,9 +84,9 @@ class Board:
             ("at_most_16", self.number(COLOURS[colour][:5]) <= 15, COUNTING),
             ("at_most_8_pawns", pawns <= 8, COUNTING),
             ("no_pawn_at_the_ends", self.number(pawn, ends).eq(0), LOCALISING),
-            ("none_promoted", f.Implies(pawns.eq(8), usual), COUNTING),
-            ("promoted", f.Implies(pawns < 8, spare <= 8 - pawns), COUNTING),
-            ("bishops_differ", f.Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
+            ("none_promoted", Implies(pawns.eq(8), usual), COUNTING),
+            ("promoted", Implies(pawns < 8, spare <= 8 - pawns), COUNTING),
+            ("bishops_differ", Implies(two, self.number(bishop, light).eq(1)), LOCALISING),
         ]
         return [Constraint(f"{colour}_{name}", formula, tags) for name, formula, tags in rules]
 

@@ -5,8 +5,8 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from assay.families.chess.rules import Board
-from assay.tasks.scene_task import SceneConfig
-from assay.worlds.split import Balance
+from assay.tasks import SceneConfig
+from assay.worlds import Balance
 
 View = Literal["3d", "flat"]
 Side = Literal["a1", "white", "black", "left", "right"]

@@ -17,9 +17,7 @@ from assay.errors import ConfigError
 from assay.families.chess.games import Games
 from assay.families.chess.positions import break_rule, can_break, scatter_pieces
 from assay.seeds import Deck, Streams, rng_for
-from assay.worlds.source import DrawStyle
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.worlds import DrawStyle, Split, World
 
 GAME = "game"
 """The key of a style that names the game that a position is from."""

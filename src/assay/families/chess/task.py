@@ -25,18 +25,10 @@ from assay.families.chess.positions import fens
 from assay.families.chess.rules import Board
 from assay.families.chess.settings import ChessConfig, ChessSaneConfig
 from assay.families.chess.source import PositionPlan, PositionSource, game_names
-from assay.logic.evaluate import Evaluator
-from assay.logic.formula import TRUE, Formula, conjunction
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.render.picture import Layout, Picture
-from assay.render.scene import Scene
-from assay.tasks.base import Column, Task
-from assay.tasks.scene_task import SceneTask
-from assay.worlds.source import Source
-from assay.worlds.split import Balance, Split
-from assay.worlds.world import Style, World
+from assay.logic import TRUE, Evaluator, Formula, Knowledge, conjunction, parse, shape_of
+from assay.render import Layout, Picture, Scene
+from assay.tasks import Column, SceneTask, Task
+from assay.worlds import Balance, Source, Split, Style, World
 
 
 class Chess(SceneTask):

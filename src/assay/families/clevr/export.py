@@ -13,15 +13,14 @@ from typing import Any
 import numpy as np
 
 from assay.concepts import ABSENT
-from assay.data.dataset import Dataset, SplitData
-from assay.data.rebuild import task_of
+from assay.data import Dataset, SplitData, task_of
 from assay.errors import DataError
 from assay.families.clevr.placement import CameraView
 from assay.families.clevr.scene import ClevrObject
 from assay.families.clevr.task import Clevr
 from assay.files import write_atomically
-from assay.render.picture import ObjectBox
-from assay.worlds.world import World
+from assay.render import ObjectBox
+from assay.worlds import World
 
 ROWS = 64
 """How many rows are read at a time."""

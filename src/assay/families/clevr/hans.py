@@ -24,12 +24,8 @@ from assay.families.clevr.placed_source import PlacedObjects, PlacedSource, Scen
 from assay.families.clevr.placement import OrderedPlacement
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig
 from assay.families.clevr.task import TRIES, Clevr
-from assay.logic.formula import Formula, Implies, Var, conjunction
-from assay.logic.knowledge import Constraint
-from assay.logic.parse import parse
-from assay.worlds.source import Source
-from assay.worlds.split import Balance, Split
-from assay.worlds.world import Style, World
+from assay.logic import Constraint, Formula, Implies, Var, conjunction, parse
+from assay.worlds import Balance, Source, Split, Style, World
 
 POSITIONS = ("side", "row")
 SIDES = ("left", "right")

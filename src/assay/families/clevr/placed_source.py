@@ -14,13 +14,9 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT
 from assay.errors import KnowledgeError
-from assay.logic.evaluate import Evaluator
-from assay.logic.formula import Formula, conjunction
-from assay.logic.knowledge import Knowledge
+from assay.logic import Evaluator, Formula, Knowledge, conjunction
 from assay.seeds import rng_for
-from assay.worlds.source import SeededSource
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.worlds import SeededSource, Split, Style, World
 
 LAYOUTS, LOOKS = 300, 4096
 """How many layouts are tried for a scene, and how many looks of its objects for each."""

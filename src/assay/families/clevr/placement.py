@@ -12,7 +12,7 @@ from math import atan, degrees, radians, tan
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.scene import Camera, Vector
+from assay.render import Camera, Vector
 
 EYE: Vector = (0.0, -11.0, 7.4)
 TARGET: Vector = (0.0, 0.0, 0.25)

@@ -12,8 +12,26 @@ from math import cos, pi, sin
 from manifold3d import Manifold
 
 from assay.families.clevr.placement import CameraView
-from assay.render.scene import AreaLight, Ground, Instance, Material, Mesh, Scene, Sky, Vector, linear_rgb, pose
-from assay.render.solids import box, cylinder, hull, mesh_of, revolve, sphere, torus, union
+from assay.render import (
+    AreaLight,
+    Ground,
+    Instance,
+    Material,
+    Mesh,
+    Scene,
+    Sky,
+    Vector,
+    box,
+    cylinder,
+    hull,
+    linear_rgb,
+    mesh_of,
+    pose,
+    revolve,
+    sphere,
+    torus,
+    union,
+)
 
 COLOURS = {
     "gray": (128, 128, 128),

@@ -12,10 +12,9 @@ from assay.errors import ConfigError, suggestion
 from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.families.rsbench.formulas import read_formula, read_symbols
-from assay.logic.formula import Formula, Not, conjunction
-from assay.logic.parse import parse
+from assay.logic import Formula, Not, conjunction, parse
 from assay.seeds import rng_for
-from assay.tasks.scene_task import SceneConfig
+from assay.tasks import SceneConfig
 
 ATTRIBUTES = ("colour", "shape", "material", "size")
 KNOWN: dict[str, Iterable[str]] = {"colours": COLOURS, "shapes": SHAPES, "materials": MATERIALS, "sizes": SIZES}

@@ -22,17 +22,10 @@ from assay.errors import ConfigError, FormulaError
 from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import FARTHEST, FLOORS, LAMPS, ClevrObject, scene_of
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
-from assay.logic.formula import TRUE, Formula, Implies, Var, conjunction
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.engines import label_pixels
-from assay.render.picture import Layout
-from assay.render.scene import Scene
-from assay.tasks.scene_task import SceneTask
-from assay.worlds.hard import HardSource
-from assay.worlds.object_counts import object_count_source
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.logic import TRUE, Constraint, Formula, Implies, Knowledge, Var, conjunction
+from assay.render import Layout, Scene, label_pixels
+from assay.tasks import SceneTask
+from assay.worlds import HardSource, Source, Split, Style, World, object_count_source
 
 TRIES = 60
 """How often places are drawn before it is said that none will do."""

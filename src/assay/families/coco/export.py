@@ -15,7 +15,7 @@ from assay.families.coco.drawing.scene import draw_scene
 from assay.families.coco.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
 from assay.families.coco.synthetic import SyntheticAlbum, synthetic_album
 from assay.files import write_atomically, write_folder
-from assay.render.png import encode_png
+from assay.render import encode_png
 
 PARTS = {"train2017": 0, "val2017": 1}
 

@@ -19,18 +19,11 @@ from assay.families.coco.scene_templates import MOST, NAMES
 from assay.families.coco.settings import PAPER_TYPES, RULES, CocoConfig
 from assay.families.coco.synthetic import SyntheticAlbum, recompose, synthetic_album
 from assay.families.photos.source import ChosenSource
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Formula
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.logic.traverse import free_names
-from assay.logic.variants import Boundary
-from assay.render.letterbox import Letterbox, read_photograph
-from assay.render.picture import Layout, ObjectBox, Picture
+from assay.logic import Boundary, Formula, Knowledge, evaluate, free_names, parse
+from assay.render import Layout, Letterbox, ObjectBox, Picture, read_photograph
 from assay.seeds import rng_for
-from assay.tasks.base import Column, Task
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, Style, World
+from assay.tasks import Column, Task
+from assay.worlds import CONTENT, Split, Style, World
 
 LEAST_RANGE = 5
 """Counts go up to this at least, so that every rule can tell its numbers apart."""

@@ -7,10 +7,8 @@ from pydantic import Field, model_validator
 
 from assay.errors import ConfigError, suggestion
 from assay.families.coco.album import AnnotationFilter, Crowds, Tiny
-from assay.logic.formula import Formula
-from assay.logic.parse import parse
-from assay.logic.traverse import free_names
-from assay.tasks.base import TaskConfig
+from assay.logic import Formula, free_names, parse
+from assay.tasks import TaskConfig
 
 RULES: Mapping[str, str] = {
     "signal_and_ride": "traffic_light >= 1 and (bicycle >= 1 or bus >= 1 or train >= 1)",

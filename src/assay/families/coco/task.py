@@ -28,8 +28,8 @@ from assay.families.coco.sampling import (
     sample_in_three_steps,
 )
 from assay.families.coco.settings import CocoLogicConfig, FewShotConfig, rules_of
-from assay.logic.formula import Formula
-from assay.worlds.split import Split
+from assay.logic import Formula
+from assay.worlds import Split
 
 
 class CocoLogic(ImageTask):

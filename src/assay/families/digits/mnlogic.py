@@ -17,15 +17,10 @@ from assay.concepts import bits
 from assay.config import Settings
 from assay.errors import ConfigError
 from assay.families.digits.task import ReleasedConfig, ReleasedSplits
-from assay.logic.cnf import clauses_formula
-from assay.logic.formula import Formula, Var, parity
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.logic.random_cnf import random_cnf
-from assay.render.picture import Box, Layout, Picture
+from assay.logic import Formula, Knowledge, Var, clauses_formula, parity, parse, random_cnf, shape_of
+from assay.render import Box, Layout, Picture
 from assay.seeds import rng_for
-from assay.worlds.world import Style, World
+from assay.worlds import Style, World
 
 RSBENCH = {"n_digits": "k", "logic": "formula", "symbols": "names", "mnist_path": "digits"}
 

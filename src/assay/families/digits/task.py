@@ -20,14 +20,10 @@ from assay.config import Settings
 from assay.errors import ConfigError
 from assay.families.handwriting.digits import SIDE, DigitSource, digit_source
 from assay.families.rsbench.released import positive_only
-from assay.logic.formula import And, Formula, Not, Var, total
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
-from assay.logic.traverse import substitute
-from assay.render.picture import Box, Layout, Picture
-from assay.tasks.base import Task, TaskConfig, combinations
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.logic import And, Formula, Knowledge, Not, Var, parse, substitute, total
+from assay.render import Box, Layout, Picture
+from assay.tasks import Task, TaskConfig, combinations
+from assay.worlds import Split, Style, World
 
 
 class HandwrittenConfig(TaskConfig):

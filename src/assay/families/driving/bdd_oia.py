@@ -19,14 +19,10 @@ from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
 from assay.families.driving.settings import BddOiaConfig
 from assay.families.driving.task import Driving
 from assay.families.photos.source import ChosenSource
-from assay.logic.knowledge import Knowledge, Odds
-from assay.logic.parse import parse
-from assay.render.letterbox import read_photograph
-from assay.render.picture import Picture
-from assay.tasks.base import Column
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, LUCK, Style, World
+from assay.logic import Knowledge, Odds, parse
+from assay.render import Picture, read_photograph
+from assay.tasks import Column
+from assay.worlds import CONTENT, LUCK, Source, Split, Style, World
 
 MARGIN = 1e-3
 """How close to even and to certain odds are written."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
 from assay.errors import DataError
 from assay.families.driving.bdd_files import PARTS
 from assay.families.driving.rules import ACTIONS, CONCEPTS

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from assay.concepts import Concept, ConceptSpace, Value
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.logic.parse import parse
+from assay.logic import Constraint, Knowledge, parse
 
 CONCEPTS = (
     "green_light", "follow", "clear", "red_light", "stop_sign", "car", "person", "rider", "other_obstacle",

@@ -5,7 +5,7 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from assay.families.driving.drawing.scene import HEIGHT, WIDTH
-from assay.tasks.scene_task import SceneConfig
+from assay.tasks import SceneConfig
 
 SHARES = ("prop_in_distribution", "combinations_in_distribution")
 

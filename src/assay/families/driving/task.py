@@ -21,12 +21,10 @@ from assay.families.driving.drawing.scene import FARTHEST, draw_style, traffic_s
 from assay.families.driving.drawing.town import DAYS
 from assay.families.driving.rules import EMERGENCY, OBSTACLES, complete_changes, knowledge_of
 from assay.families.driving.settings import DrivingConfig, SddOiaConfig
-from assay.logic.formula import Formula, Not, Var
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Layout
-from assay.render.scene import Scene
-from assay.tasks.scene_task import SceneTask
-from assay.worlds.world import Style, World
+from assay.logic import Formula, Knowledge, Not, Var
+from assay.render import Layout, Scene
+from assay.tasks import SceneTask
+from assay.worlds import Style, World
 
 
 class Driving(SceneTask):

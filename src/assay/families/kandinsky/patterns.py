@@ -7,10 +7,7 @@ from assay.concepts import Concept, ConceptSpace, Slot, Value
 from assay.config import Settings
 from assay.errors import ConfigError, FormulaError, suggestion
 from assay.families.rsbench.formulas import read_formula, read_symbols
-from assay.logic.formula import Formula, Var
-from assay.logic.ground import ground_formula, shape_of
-from assay.logic.parse import parse
-from assay.logic.traverse import free_names, substitute
+from assay.logic import Formula, Var, free_names, ground_formula, parse, shape_of, substitute
 
 ATTRIBUTES = ("shape", "colour")
 KINDS = {

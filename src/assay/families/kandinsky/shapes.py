@@ -12,8 +12,7 @@ import numpy as np
 from PIL import Image
 
 from assay.arrays import Array
-from assay.render.canvas import Canvas, Colour, Points, regular_polygon
-from assay.render.picture import Box, ObjectBox, Picture
+from assay.render import Box, Canvas, Colour, ObjectBox, Picture, Points, regular_polygon
 
 HALVES = 2
 GAP = 2 * HALVES

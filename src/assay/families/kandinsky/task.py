@@ -45,14 +45,10 @@ from assay.families.kandinsky.shapes import (
     stamp_sprites,
 )
 from assay.families.rsbench.released import positive_only
-from assay.logic.formula import TRUE, Formula, Var, conjunction
-from assay.logic.knowledge import Knowledge
-from assay.logic.traverse import substitute
-from assay.render.picture import Box, Layout, Picture
-from assay.tasks.base import Column, Task, TaskConfig, combinations, resize_splits
-from assay.worlds.source import Source, WorldSource
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.logic import TRUE, Formula, Knowledge, Var, conjunction, substitute
+from assay.render import Box, Layout, Picture
+from assay.tasks import Column, Task, TaskConfig, combinations, resize_splits
+from assay.worlds import Source, Split, Style, World, WorldSource
 
 CROP = 28
 LEAST = 5.0

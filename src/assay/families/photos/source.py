@@ -8,8 +8,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.errors import ConfigError
-from assay.worlds.split import Split
-from assay.worlds.world import World
+from assay.worlds import Split, World
 
 
 class ChosenSource:

@@ -9,8 +9,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import Value
 from assay.families.raven.rules import CONTEXT, panel_names
-from assay.render.canvas import Canvas, Points, regular_polygon
-from assay.render.picture import Box
+from assay.render import Box, Canvas, Points, regular_polygon
 
 GRID = 3
 """A panel has so many rows and columns of cells."""

@@ -4,8 +4,19 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value
-from assay.logic.formula import AllDifferent, Const, Formula, If, Var, conjunction, disjunction, exactly
-from assay.logic.knowledge import Constraint, Knowledge, Label
+from assay.logic import (
+    AllDifferent,
+    Const,
+    Constraint,
+    Formula,
+    If,
+    Knowledge,
+    Label,
+    Var,
+    conjunction,
+    disjunction,
+    exactly,
+)
 
 Row = Sequence[Formula]
 CONTEXT = 8

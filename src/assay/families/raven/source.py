@@ -19,14 +19,9 @@ from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import ConfigError
 from assay.families.raven.rules import CONTEXT, RULES, rows_of
-from assay.logic.circuit import compile_diagram
-from assay.logic.evaluate import Evaluator
-from assay.logic.formula import exactly, var
-from assay.logic.knowledge import Knowledge
-from assay.logic.tally import true_outcomes
+from assay.logic import Evaluator, Knowledge, compile_diagram, exactly, true_outcomes, var
 from assay.seeds import Streams
-from assay.worlds.source import DrawStyle, SeededSource
-from assay.worlds.split import Split
+from assay.worlds import DrawStyle, SeededSource, Split
 
 Distractors = Literal["fair", "near"]
 

@@ -24,12 +24,10 @@ from assay.config import check_names
 from assay.families.raven.panels import GRID, SHAPES, PanelSheet
 from assay.families.raven.rules import CONTEXT, NUMERIC, RULES, combinations_where, panel_names, raven_knowledge
 from assay.families.raven.source import Distractors, MatrixTable, PuzzlePlan, PuzzleSource, matrix_table
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Layout, Picture
-from assay.tasks.base import Task, TaskConfig
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.logic import Knowledge
+from assay.render import Layout, Picture
+from assay.tasks import Task, TaskConfig
+from assay.worlds import Source, Split, Style, World
 
 PLAIN: dict[str, Value] = {"number": 4, "shape": "circle", "size": 3, "shade": 3}
 """What an attribute is in all panels if no rule governs it."""

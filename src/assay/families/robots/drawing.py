@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image, ImageFilter
 
 from assay.arrays import Array
-from assay.render.canvas import Canvas, Colour, ellipse_points
+from assay.render import Canvas, Colour, ellipse_points
 
 HEIGHT = 12.0
 """The side of the picture in units of the drawing."""

@@ -14,9 +14,21 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import ConfigError, UnknownName, suggestion
-from assay.logic.formula import Const, Formula, If, Member, Not, Var, product, total
-from assay.logic.knowledge import Constraint, Knowledge, Odds
-from assay.logic.traverse import free_names, substitute
+from assay.logic import (
+    Const,
+    Constraint,
+    Formula,
+    If,
+    Knowledge,
+    Member,
+    Not,
+    Odds,
+    Var,
+    free_names,
+    product,
+    substitute,
+    total,
+)
 
 HANDS = ("round_circle", "round_oval", "round_oval_tall", "edgy_triangle", "edgy_square", "edgy_trapezoid")
 FEET = (
@@ -238,7 +250,7 @@ def _table(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: A
 def best_accuracy(rule: RobotRule, observed: Codes) -> float:
     """Return the best accuracy that a classifier of these observations can have, over all robots evenly.
 
-    >>> from assay.logic.parse import parse
+    >>> from assay.logic.parser import parse
     >>> rule = RobotRule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))
     >>> best_accuracy(rule, Views.of(["mouth", "foot_shape"]).concepts_of(ROBOTS))
     0.875

@@ -9,12 +9,8 @@ from pydantic import Field, field_validator, model_validator
 from assay.config import Settings
 from assay.errors import AssayError, ConfigError, suggestion
 from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, RobotRule, Views, part_view
-from assay.logic.formula import Const, If
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Odds
-from assay.logic.parse import parse
-from assay.logic.traverse import substitute
-from assay.tasks.base import TaskConfig
+from assay.logic import Const, If, Odds, parse, shape_of, substitute
+from assay.tasks import TaskConfig
 
 SCALE = 4.2
 RULES = {  # the score, and by how much it is multiplied to be whole

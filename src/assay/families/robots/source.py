@@ -13,12 +13,9 @@ from assay.concepts import Value
 from assay.errors import KnowledgeError
 from assay.families.robots.drawing import PALETTE
 from assay.families.robots.parts import FEET, PARTS, ROBOTS, RobotRule, Views
-from assay.logic.evaluate import evaluate
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge, evaluate
 from assay.seeds import Streams, rng_for
-from assay.worlds.source import DrawStyle, SeededSource
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, LUCK, Style, World
+from assay.worlds import CONTENT, LUCK, DrawStyle, SeededSource, Split, Style, World
 
 CUTS = {"train": (0.0, 0.6), "valid": (0.6, 0.7), "test": (0.7, 1.0)}
 """The shares of the robots that each pool has, where pools share no robot."""

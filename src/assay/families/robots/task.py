@@ -25,13 +25,10 @@ from assay.families.robots.drawing import PALETTE, PAPERS, RobotAppearance, draw
 from assay.families.robots.parts import PARTS, ROBOTS, RobotRule, Views, best_accuracy
 from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translate_settings
 from assay.families.robots.source import CUTS, Allocation, Catalogue, RobotSource
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import NO_IMAGE, Layout, Picture
-from assay.tasks.base import Column, Task
-from assay.worlds.hard import HardSource
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, Style, World
+from assay.logic import Knowledge
+from assay.render import NO_IMAGE, Layout, Picture
+from assay.tasks import Column, Task
+from assay.worlds import CONTENT, HardSource, Source, Split, Style, World
 
 __all__ = ["PRESETS", "Robots", "RobotsConfig", "read_description"]
 

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.logic.formula import Compare, Const, Formula, Var
-from assay.logic.parse import parse
-from assay.logic.traverse import map_children, substitute
+from assay.logic import Compare, Const, Formula, Var, map_children, parse, substitute
 
 
 def read_symbols(settings: Settings, key: str, logic: str) -> list[str]:

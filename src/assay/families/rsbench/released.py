@@ -7,8 +7,8 @@ is more than valid, test and ood hold, so that all their examples are positive.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from assay.logic.formula import TRUE, Formula, conjunction
-from assay.worlds.split import Split
+from assay.logic import TRUE, Formula, conjunction
+from assay.worlds import Split
 
 
 def positive_only(splits: Sequence[Split], positive: Formula) -> tuple[Split, ...]:

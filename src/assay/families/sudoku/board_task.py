@@ -15,9 +15,9 @@ from assay.families.sudoku.handwriting import Writing
 from assay.families.sudoku.painter import BoardPainter
 from assay.families.sudoku.settings import BoardConfig
 from assay.families.sudoku.style import INKS, BoardAppearance, board_style, symbol_draws
-from assay.render.picture import Picture
-from assay.tasks.base import Column, Task
-from assay.worlds.world import CONTENT, Style, World
+from assay.render import Picture
+from assay.tasks import Column, Task
+from assay.worlds import CONTENT, Style, World
 
 CELL_BACKBONE = "conv-norm"
 

@@ -18,8 +18,8 @@ from assay.families.handwriting.digits import SIDE
 from assay.families.sudoku.boards import BLANK, SYMBOLS, read_board
 from assay.families.sudoku.handwriting import Writing
 from assay.families.sudoku.style import WARPS, BoardAppearance, Font, marks_of, written_cells
-from assay.render.canvas import ellipse_points
-from assay.worlds.world import CONTENT, Style
+from assay.render import ellipse_points
+from assay.worlds import CONTENT, Style
 
 PRINT = 30
 FILL = 0.94

@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.families.sudoku.boards import BoardShape, draw_symmetry, solve_grids, symmetry_words
-from assay.logic.all_different import DifferentGroups, some_different
+from assay.logic import DifferentGroups, some_different
 from assay.seeds import Draws
 
 CLUES_TURN, SYMMETRY_TURN = 2, 3

@@ -11,7 +11,7 @@ from assay.families.sudoku.boards import BoardShape, Incomplete
 from assay.families.sudoku.handwriting import Hand
 from assay.families.sudoku.source import ConceptKind, violations_fault
 from assay.families.sudoku.style import BoardAppearance, Font, Ink
-from assay.tasks.base import TaskConfig
+from assay.tasks import TaskConfig
 
 RELEASED = {
     "valid_board_ratio": "valid_ratio",

@@ -19,13 +19,10 @@ from assay.families.sudoku.board_task import CELL_BACKBONE, BoardTask
 from assay.families.sudoku.boards import write_boards
 from assay.families.sudoku.puzzles import draw_puzzles
 from assay.families.sudoku.settings import BoardConfig
-from assay.logic.formula import AllDifferent, Var
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.picture import Layout
+from assay.logic import AllDifferent, Constraint, Knowledge, Var
+from assay.render import Layout
 from assay.seeds import Draws
-from assay.worlds.source import DrawStyle, SeededSource, Source
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, DrawStyle, SeededSource, Source, Split, World
 
 CLUES = {2: (7, 4), 3: (38, 26)}
 """By block size how many clues the puzzles of most splits have, and those of `ood`."""

@@ -12,9 +12,7 @@ from assay.concepts import ConceptSpace
 from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape, Incomplete, valid_boards, write_boards
 from assay.families.sudoku.corruption import corrupt_by_actions, corrupt_by_count, fewest_violated, overwrite_symbols
 from assay.seeds import Deck, Draws, Streams, numbers_below
-from assay.worlds.source import DrawStyle
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, World
+from assay.worlds import CONTENT, DrawStyle, Split, World
 
 ConceptKind = Literal["units", "cells", "both"]
 

@@ -13,9 +13,8 @@ import numpy as np
 from assay.arrays import Array
 from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape
 from assay.families.sudoku.handwriting import Hand
-from assay.render.canvas import Colour
-from assay.render.picture import Box
-from assay.worlds.world import CONTENT, Style
+from assay.render import Box, Colour
+from assay.worlds import CONTENT, Style
 
 Font = Literal["sans", "bold", "slanted", "file"]
 Ink = Literal["blue", "black", "green", "red", "pencil"]

@@ -25,13 +25,23 @@ from assay.families.sudoku.boards import KINDS, BoardShape, read_board, write_bo
 from assay.families.sudoku.corruption import fewest_violated, nearest_board
 from assay.families.sudoku.settings import SudokuConfig, from_released
 from assay.families.sudoku.source import BoardPlan, BoardSource
-from assay.logic.formula import TRUE, AllDifferent, And, Compare, Const, Count, Formula, Implies, Var, at_least
-from assay.logic.knowledge import Constraint, Knowledge
-from assay.render.picture import Layout
-from assay.tasks.base import Task
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import CONTENT, World
+from assay.logic import (
+    TRUE,
+    AllDifferent,
+    And,
+    Compare,
+    Const,
+    Constraint,
+    Count,
+    Formula,
+    Implies,
+    Knowledge,
+    Var,
+    at_least,
+)
+from assay.render import Layout
+from assay.tasks import Task
+from assay.worlds import CONTENT, Source, Split, World
 
 
 class Sudoku(BoardTask):

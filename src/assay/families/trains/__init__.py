@@ -1,6 +1,6 @@
 """Trains of toy cars: which go east? (Michalski's trains, as V-LoL shows them)."""
 
-from assay.data.exports import EXPORTS
+from assay.data import EXPORTS
 from assay.tasks import TASKS
 
 TASKS.add(

@@ -7,7 +7,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import ABSENT, Value
 from assay.families.trains.source import ATTRIBUTES, VALUES, CarKinds
-from assay.worlds.world import World
+from assay.worlds import World
 
 
 def nearest_car(kinds: CarKinds, car: Array, wanted: Mapping[int, int]) -> Array | None:

@@ -13,15 +13,14 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.data.dataset import Dataset, SplitData
-from assay.data.rebuild import task_of
+from assay.data import Dataset, SplitData, task_of
 from assay.errors import DataError
 from assay.families.trains.drawing.appearance import FARTHEST
 from assay.families.trains.drawing.scene import positions
 from assay.families.trains.source import cars_of, michalski_text
 from assay.families.trains.task import MichalskiTrains
 from assay.files import write_atomically
-from assay.render.picture import Box
+from assay.render import Box
 
 ROWS = 64
 """How many rows are read at a time."""

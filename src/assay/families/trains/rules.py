@@ -5,9 +5,7 @@ from itertools import pairwise
 
 from assay.concepts import ABSENT
 from assay.families.trains.source import GROUP, Distribution
-from assay.logic.formula import And, Formula, Implies, Quantified, Var, conjunction
-from assay.logic.knowledge import Constraint
-from assay.logic.parse import parse
+from assay.logic import And, Constraint, Formula, Implies, Quantified, Var, conjunction, parse
 
 THREE_COLOURS = "any(any(all_different(a.colour, b.colour, c.colour) for c in cars) for a, b in pairs(cars))"
 RULES: Mapping[str, str] = {

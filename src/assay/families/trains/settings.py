@@ -11,10 +11,8 @@ from assay.families.trains.drawing.appearance import Background, Visualization
 from assay.families.trains.predicates import ON_LISTS, PREDICATES
 from assay.families.trains.rules import HEAD, RULES, TEMPLATE
 from assay.families.trains.source import Distribution, train_space
-from assay.logic.formula import Formula
-from assay.logic.ground import shape_of
-from assay.logic.parse import parse
-from assay.tasks.scene_task import SceneConfig
+from assay.logic import Formula, parse, shape_of
+from assay.tasks import SceneConfig
 
 MOST_CARS = 12
 
@@ -102,9 +100,8 @@ class TrainsConfig(SceneConfig):
         """Return what goes east."""
         if self.prolog is None:
             return rule_of(self.rule)
-        from assay.logic.prolog.oracle import rule_of as rule_of_program  # only where there is a program
-        from assay.logic.prolog.predefined import with_predefined
-        from assay.logic.prolog.vocabulary import Vocabulary
+        from assay.prolog import Vocabulary, with_predefined
+        from assay.prolog import rule_of as rule_of_program  # only where there is a program
 
         if self.prolog_form == "list":
             program = with_predefined(self.prolog, ON_LISTS + PREDICATES, name="prolog")

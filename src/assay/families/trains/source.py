@@ -17,12 +17,9 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.errors import KnowledgeError
-from assay.logic.evaluate import Evaluator
-from assay.logic.formula import TRUE, conjunction
-from assay.logic.knowledge import Knowledge
+from assay.logic import TRUE, Evaluator, Knowledge, conjunction
 from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
-from assay.worlds.source import DrawStyle, SeededSource
-from assay.worlds.split import Split
+from assay.worlds import DrawStyle, SeededSource, Split
 
 Distribution = Literal["michalski", "uniform"]
 Car = tuple[Value, ...]

@@ -31,16 +31,10 @@ from assay.families.trains.source import (
     michalski_text,
     train_space,
 )
-from assay.logic.formula import TRUE, Formula, Not, conjunction
-from assay.logic.knowledge import Knowledge
-from assay.render.picture import Layout, Picture
-from assay.render.scene import Scene
-from assay.tasks.base import Column, Intervention
-from assay.tasks.scene_task import SceneTask
-from assay.worlds.hard import HardSource
-from assay.worlds.source import Source
-from assay.worlds.split import Split
-from assay.worlds.world import Style, World
+from assay.logic import TRUE, Formula, Knowledge, Not, conjunction
+from assay.render import Layout, Picture, Scene
+from assay.tasks import Column, Intervention, SceneTask
+from assay.worlds import HardSource, Source, Split, Style, World
 
 LABEL = "east"
 FAMILY = "trains"

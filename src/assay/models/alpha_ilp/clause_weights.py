@@ -11,10 +11,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.logic.prolog.bias import Bias
 from assay.models.alpha_ilp.beam_search import ClausePool
 from assay.models.alpha_ilp.soft_reasoning import Rules, SoftOr
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral
+from assay.prolog import Bias
 
 SHARP = 8.0
 """How strongly the initial weights follow the scores of the search."""

@@ -11,10 +11,7 @@ from pydantic import Field
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.logic.formula import Formula
-from assay.logic.knowledge import Label
-from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.vocabulary import plain_name, unused_name
+from assay.logic import Formula, Label
 from assay.models.alpha_ilp.beam_search import Beam, SearchLimits, ground_clause
 from assay.models.alpha_ilp.clause_weights import MARGIN, Descent, WeightedClauses, learn_weights, warm_up
 from assay.models.alpha_ilp.modes import Modes
@@ -25,6 +22,7 @@ from assay.models.symbolic.examples import Examples, LabelExamples, most_probabl
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
 from assay.models.symbolic.perception import one_hot
+from assay.prolog import Bias, Language, plain_name, unused_name
 
 SEARCH = 0.6
 """The share of the time that is for the search."""

@@ -13,9 +13,7 @@ from typing import Literal as Choice
 import numpy as np
 
 from assay.arrays import Array
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import Literal, literals_by_terms
-from assay.logic.prolog.vocabulary import Vocabulary
+from assay.prolog import Bias, Literal, Vocabulary, literals_by_terms
 
 MOST_ATOMS = 4096
 """Literals with more ground atoms are left out: three of many objects."""

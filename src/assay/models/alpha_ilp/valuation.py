@@ -14,9 +14,9 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.concepts import ABSENT, ConceptSpace, Slot
-from assay.logic.ground import NUMBER
-from assay.logic.prolog.literals import CountLiteral, Literal, Term, literals_by_terms
+from assay.logic import NUMBER
 from assay.models.alpha_ilp.modes import clashing_pairs
+from assay.prolog import AttributeTerm, CountLiteral, Literal, literals_by_terms
 
 FALSE, TRUE = 0, 1
 LEAST = 1e-6
@@ -66,10 +66,10 @@ class GroundAtoms:
         """Which two literals can never hold of one object together."""
         return clashing_pairs(self.literals)
 
-    def _is_place(self, term: Term, literal: Literal) -> bool:
+    def _is_place(self, term: AttributeTerm, literal: Literal) -> bool:
         return bool(literal.groups) and not self._own(term, self.space.groups[literal.groups[term.argument]][0])
 
-    def _own(self, term: Term, slot: Slot) -> bool:
+    def _own(self, term: AttributeTerm, slot: Slot) -> bool:
         return term.attribute != NUMBER or NUMBER in slot.attributes
 
     def _optional(self, slot: Slot) -> bool:
@@ -109,7 +109,7 @@ class GroundAtoms:
         return concepts[self.space.place(name)][:, self.space.concept(name).values.index(ABSENT)]
 
     def _tabled(
-        self, tables: Tensor, terms: tuple[Term, ...], groups: tuple[str, ...], concepts: Sequence[Tensor]
+        self, tables: Tensor, terms: tuple[AttributeTerm, ...], groups: tuple[str, ...], concepts: Sequence[Tensor]
     ) -> Tensor:
         """Return the values of literals of the same terms: literals x choices of slots x examples."""
         slots = [self.space.groups[group] for group in groups]
@@ -120,7 +120,7 @@ class GroundAtoms:
         return torch.stack(expected, dim=1)
 
     def _distributions(
-        self, terms: Sequence[Term], chosen: Sequence[Slot], concepts: Sequence[Tensor]
+        self, terms: Sequence[AttributeTerm], chosen: Sequence[Slot], concepts: Sequence[Tensor]
     ) -> Iterator[tuple[str, Tensor]]:
         for term in terms:
             slot = chosen[term.argument] if chosen else None
@@ -132,7 +132,7 @@ class GroundAtoms:
                 name = term.attribute if slot is None else slot.concept(term.attribute)
                 yield name, self._given_there(name, term, concepts)
 
-    def _given_there(self, name: str, term: Term, concepts: Sequence[Tensor]) -> Tensor:
+    def _given_there(self, name: str, term: AttributeTerm, concepts: Sequence[Tensor]) -> Tensor:
         """Return the probabilities of a term's values, given that its object is there; the last place is empty."""
         concept = self.space.concept(name)
         places = {(type(value), value): place for place, value in enumerate(term.values)}

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from assay.errors import ConfigError
-from assay.models import BACKBONES
+from assay.models.registered import BACKBONES
 
 Shape = tuple[int, int, int]
 """Channels, height, width."""

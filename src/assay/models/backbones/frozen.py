@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from assay.data.cache import cache_folder
+from assay.data import cache_folder
 from assay.errors import DataError
 from assay.files import write_atomically
 

@@ -18,12 +18,11 @@ from torch import nn
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
 from assay.errors import ConfigError, DataError, RunFailed, UnknownName, suggestion
 from assay.models.core.neural import NeuralModel
 from assay.models.core.runs import finish_run, load_network
-from assay.runs.folder import RunFolder
-from assay.runs.writing import check_dataset, split_for, write_record
+from assay.runs import RunFolder, check_dataset, split_for, write_record
 
 ROUNDS = 2000
 

@@ -12,7 +12,7 @@ from assay.models.backbones.dropout import HeadLayer
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.inputs import ModelInput
 from assay.models.core.neural import NeuralConfig
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 
 
 class EmbeddingConfig(NeuralConfig):

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.core.subconcepts import LEAST_SEEN
 from assay.models.rule.circuit import RuleLayer
 

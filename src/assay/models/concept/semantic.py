@@ -16,8 +16,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.errors import ConfigError, suggestion
-from assay.logic.circuit import Diagram, letters
-from assay.logic.limits import BUDGET, Limits, dead_ends
+from assay.logic import BUDGET, Diagram, Limits, dead_ends, letters
 from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask

@@ -9,15 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.diagnosis.interventions.intervenable import (
-    EVERY,
-    BottleneckModel,
-    IntervenableModel,
-    ModelOutput,
-    Rows,
-    override,
-)
-from assay.diagnosis.interventions.label_heads import LinearHead
+from assay.diagnosis import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, Rows, override
 from assay.models.core.encoder import ConceptEncoder, ReadPictures
 from assay.models.core.feeds import Feed
 

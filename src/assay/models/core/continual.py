@@ -12,15 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.data.dataset import Dataset
-from assay.data.manifest import to_json
+from assay.data import Dataset, to_json
 from assay.errors import DataError
 from assay.files import write_atomically
-from assay.metrics.continual import stage_metrics
-from assay.metrics.evidence import gather
-from assay.metrics.score import score
+from assay.metrics import gather, score, stage_metrics
 from assay.models.core.model import Epoch, Model, Report
-from assay.runs.folder import STAGES, RunFolder
+from assay.runs import STAGES, RunFolder
 
 MEASURED = ("label_accuracy", "label_f1", "concept_f1")
 """What is measured on the test split of each stage."""

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, EncoderGroup
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.backbones.build import build_backbone
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.core.subconcepts import SubconceptReader
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 
 CONTEXT = 64
 SMALLEST = 1e-12

@@ -17,9 +17,7 @@ import torch
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.data.decoded_file import DecodedFile
-from assay.data.decoding import Fill, Lookahead, allocate_bytes, decode_ahead
-from assay.data.split_data import SplitData
+from assay.data import DecodedFile, Fill, Lookahead, SplitData, allocate_bytes, decode_ahead
 from assay.models.core.devices import free_memory
 from assay.models.core.inputs import ModelInput
 from assay.models.core.tensors import Batch, to_annotations

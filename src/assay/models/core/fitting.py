@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError, RunFailed
 from assay.models.backbones.dropout import Dropout
 from assay.models.core.devices import device_for, device_of, reuse_memory, seed_all, seed_of

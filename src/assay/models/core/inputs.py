@@ -24,9 +24,9 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.concepts import listing
-from assay.data.split_data import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError, DataError
-from assay.render.picture import Box, Layout
+from assay.render import Box, Layout
 
 InputKind = Literal["image", "text", "table", "features"]
 COLUMNS: dict[InputKind, str] = {"image": "image", "text": "text", "table": "text", "features": "features"}

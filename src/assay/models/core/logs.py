@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from assay.data.dataset import Dataset
+from assay.data import Dataset
 from assay.distribution import import_extra
 from assay.errors import UnknownName, suggestion
-from assay.metrics import METRICS
-from assay.metrics.evidence import gather_from
+from assay.metrics import METRICS, gather_from
 from assay.models.core.model import Epoch, Model
-from assay.runs.folder import LOGS, RunFolder
+from assay.runs import LOGS, RunFolder
 
 LogKind = Literal["tensorboard", "wandb", "mlflow"]
 KINDS: tuple[str, ...] = get_args(LogKind)

@@ -12,7 +12,7 @@ from torch import Tensor
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Config
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError
 from assay.models.core.tensors import Annotations, to_annotations
 from assay.seeds import Deck

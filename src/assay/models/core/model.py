@@ -12,14 +12,13 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config as AnyConfig
 from assay.config import Settings, validate
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import versions
-from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
+from assay.data import Dataset, SplitData, versions
+from assay.diagnosis import IntervenableModel, ModelOutput
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.metrics.quality import macro_f1
+from assay.logic import Knowledge
+from assay.metrics import macro_f1
 from assay.predictions import Answer, Predictions
-from assay.render.picture import Layout
+from assay.render import Layout
 
 
 @dataclass(frozen=True)

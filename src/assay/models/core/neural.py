@@ -17,9 +17,8 @@ from torch import Tensor, nn
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data.dataset import SplitData
-from assay.data.manifest import to_json
-from assay.diagnosis.interventions.intervenable import IntervenableModel, ModelOutput
+from assay.data import SplitData, to_json
+from assay.diagnosis import IntervenableModel, ModelOutput
 from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
 from assay.models.backbones.build import can_read, is_deep, rebuilding, require_reads
@@ -47,7 +46,7 @@ from assay.models.symbolic.perception_settings import (
     saved_perception,
     with_perception,
 )
-from assay.runs.folder import INPUT, WEIGHTS
+from assay.runs import INPUT, WEIGHTS
 
 CHUNK = 1024
 MOST_PIXELS = 2**25

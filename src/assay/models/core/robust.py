@@ -18,8 +18,7 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.config import Config
-from assay.data.confounding.confounder import NUISANCES
-from assay.data.dataset import SplitData, decode
+from assay.data import NUISANCES, SplitData, decode
 from assay.errors import ConfigError
 from assay.models.core.tensors import Batch
 from assay.seeds import Deck

@@ -10,21 +10,29 @@ from typing import TYPE_CHECKING
 
 from assay.code_files import code_of, explain_missing, require_same
 from assay.config import Settings
-from assay.data.dataset import Dataset, SplitData
-from assay.data.folds import Fold
-from assay.data.manifest import CODE, to_json
+from assay.data import CODE, Dataset, Fold, SplitData, to_json
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import stays, write_atomically
 from assay.links import refuse_links
-from assay.models import MODELS
 from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
+from assay.models.registered import MODELS
 from assay.models.symbolic.perception import MissingPerception
-from assay.render.picture import Layout
-from assay.runs.folder import CALLED, CHECKPOINT, LOGS, STAGES, TRANSFER, RunFolder
-from assay.runs.seals import check_learned
-from assay.runs.writing import check_dataset, split_for, write_pairs, write_record
+from assay.render import Layout
+from assay.runs import (
+    CALLED,
+    CHECKPOINT,
+    LOGS,
+    STAGES,
+    TRANSFER,
+    RunFolder,
+    check_dataset,
+    check_learned,
+    split_for,
+    write_pairs,
+    write_record,
+)
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel

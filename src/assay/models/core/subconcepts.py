@@ -16,10 +16,7 @@ from torch import Tensor, nn
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import ConfigError
-from assay.logic.formula import Formula, Var
-from assay.logic.ground import ground_formula
-from assay.logic.knowledge import Knowledge, Label
-from assay.logic.traverse import free_names, substitute
+from assay.logic import Formula, Knowledge, Label, Var, free_names, ground_formula, substitute
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import SubconceptTraining, concept_loss
 from assay.models.core.tensors import Batch

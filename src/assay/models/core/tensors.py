@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 
 
 @dataclass(frozen=True)

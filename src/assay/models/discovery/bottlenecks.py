@@ -18,11 +18,11 @@ from torch import Tensor
 
 from assay.arrays import Array, Codes
 from assay.config import Settings, validate
-from assay.data.dataset import SplitData
-from assay.diagnosis.discovery.matching import concept_values
+from assay.data import SplitData
+from assay.diagnosis import concept_values
 from assay.distribution import import_extra
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.discovery.method import Discoverer, DiscoveryConfig, Progress, Scaler, SplitRows, seeded
 from assay.models.probes.tcav import Directions, concept_directions
 from assay.models.readers.texts import ClipConfig, prompts

@@ -8,13 +8,19 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.discovery.matching import UnitSplit
-from assay.diagnosis.discovery.readout import Readout, fit_readout
-from assay.diagnosis.discovery.scores import ChanceScore, UnitScores, score_stability, score_units
-from assay.diagnosis.discovery.stability import live_units
+from assay.data import Dataset, SplitData
+from assay.diagnosis import (
+    ChanceScore,
+    Readout,
+    UnitScores,
+    UnitSplit,
+    fit_readout,
+    live_units,
+    score_stability,
+    score_units,
+)
 from assay.errors import ConfigError, DataError
-from assay.metrics.metric import mean
+from assay.metrics import mean
 from assay.models.discovery import METHODS
 from assay.models.discovery.method import Discoverer, DiscoveryConfig, Progress, SplitRows
 from assay.models.discovery.rule_on_top import RuleOnTop, learn_rule
@@ -22,7 +28,7 @@ from assay.models.discovery.sources import ActivationSource, open_source, pictur
 from assay.models.probes.activations import INPUT
 from assay.models.symbolic.perception import one_hot
 from assay.predictions import Answer, Predictions
-from assay.runs.writing import split_for
+from assay.runs import split_for
 from assay.seeds import rng_for
 
 FEWEST = 20

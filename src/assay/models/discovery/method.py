@@ -13,7 +13,7 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.config import Config
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.seeds import rng_for
 
 Progress = Callable[[str, int, int], None]

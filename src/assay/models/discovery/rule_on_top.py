@@ -13,10 +13,9 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
-from assay.diagnosis.rule_relation import RuleRelation, relations_in, worlds_of
-from assay.logic.formula import Const, Formula, Not, Var, conjunction, disjunction
-from assay.logic.knowledge import Knowledge
-from assay.models import MODELS
+from assay.diagnosis import RuleRelation, relations_in, worlds_of
+from assay.logic import Const, Formula, Knowledge, Not, Var, conjunction, disjunction
+from assay.models.registered import MODELS
 from assay.models.symbolic.base import SymbolicModel
 from assay.models.symbolic.examples import Examples, most_probable_codes
 from assay.models.symbolic.perception import one_hot

@@ -6,17 +6,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import to_json, versions
-from assay.diagnosis.runs import provenance
+from assay.data import Dataset, SplitData, to_json, versions
+from assay.diagnosis import provenance
 from assay.files import write_atomically, write_folder
 from assay.models.discovery.discovering import Discovered, DiscoveryPlan, discover
 from assay.models.discovery.method import Progress
 from assay.predictions import Predictions
-from assay.reporting.discovery import concept_rows, unit_cards, with_pictures, write_discovery
-from assay.runs.folder import PROGRAM, RunFolder
-from assay.runs.units import UNITS
-from assay.runs.writing import write_pairs, write_record
+from assay.reporting import concept_rows, unit_cards, with_pictures, write_discovery
+from assay.runs import PROGRAM, UNITS, RunFolder, write_pairs, write_record
 
 TABLE, PAGE = "discovery.json", "discovery.html"
 

@@ -7,17 +7,16 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
-from assay.models import BACKBONES
 from assay.models.backbones.build import BackboneSpec, frozen_backbone
 from assay.models.backbones.frozen import Frozen
 from assay.models.core.devices import device_of
 from assay.models.core.runs import load_network
 from assay.models.discovery.method import SplitRows
 from assay.models.probes.activations import INPUT, LayerFacts, Subject, activations, choose_layers, layers_of, rows_of
-from assay.runs.folder import RUN, RunFolder
-from assay.runs.writing import check_dataset, split_for
+from assay.models.registered import BACKBONES
+from assay.runs import RUN, RunFolder, check_dataset, split_for
 
 AT_ONCE = 512
 

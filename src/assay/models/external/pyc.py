@@ -11,13 +11,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.distribution import install_line
 from assay.errors import DataError, MissingExtra
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.core.tensors import to_batch
 from assay.models.external.wrapped import Wrapped
-from assay.render.picture import Layout
+from assay.render import Layout
 
 Prepare = Callable[[Tensor], Tensor]
 

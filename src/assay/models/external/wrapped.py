@@ -14,15 +14,14 @@ from torch import Tensor, nn
 
 from assay.arrays import Array
 from assay.concepts import Value
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import versions
+from assay.data import Dataset, SplitData, versions
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.core.model import Report
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, apply_interventions, is_set
 from assay.models.core.tensors import Annotations
 from assay.models.core.training import Phase
-from assay.render.picture import Layout
+from assay.render import Layout
 
 Scores = Literal["logits", "probabilities"]
 Named = Sequence[tuple[str, Sequence[Value]]]

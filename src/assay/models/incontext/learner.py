@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError
-from assay.logic.knowledge import Label
+from assay.logic import Label
 from assay.models.core.model import Epoch, Report
 from assay.models.incontext import messages, wording
 from assay.models.incontext.conversation import Conversation, ReadFailure

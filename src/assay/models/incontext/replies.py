@@ -12,16 +12,11 @@ from typing import Any
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import AssayError
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Formula, Oracle
-from assay.logic.ground import shape_of
-from assay.logic.knowledge import Label
-from assay.logic.parse import parse
-from assay.logic.prolog import rule_of
-from assay.logic.traverse import walk
+from assay.logic import Formula, Label, Oracle, evaluate, parse, shape_of, walk
 from assay.models.incontext.client import Reply
 from assay.models.incontext.conversation import one_line
 from assay.models.incontext.wording import Form, value_word
+from assay.prolog import rule_of
 
 HEAD = "target"
 """What a program must define."""

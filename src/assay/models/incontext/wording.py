@@ -5,9 +5,8 @@ from typing import Literal
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
-from assay.logic.knowledge import Label
-from assay.logic.prolog.vocabulary import Relation, Vocabulary, value_text
-from assay.logic.prolog.write import facts_text
+from assay.logic import Label
+from assay.prolog import Relation, Vocabulary, facts_text, value_text
 
 Form = Literal["formula", "prolog", "words"]
 KINDS = {"bool": "true or false", "int": "a whole number", "symbol": "one of the answers, as quoted text"}

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError
 from assay.models.core.model import Model
 from assay.predictions import Predictions

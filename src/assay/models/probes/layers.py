@@ -3,7 +3,7 @@
 import torch
 
 from assay.arrays import Array
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError
 from assay.models.core.model import Model
 from assay.models.core.runs import network_of

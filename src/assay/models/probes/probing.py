@@ -14,10 +14,9 @@ from torch import Tensor
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data.dataset import Dataset, SplitData
+from assay.data import Dataset, SplitData
 from assay.errors import ConfigError, DataError
-from assay.metrics.evidence import gather
-from assay.metrics.score import Score, score
+from assay.metrics import Score, gather, score
 from assay.models.core.devices import device_of
 from assay.models.core.feeds import Feed
 from assay.models.core.neural import CHUNK
@@ -42,7 +41,7 @@ from assay.models.probes.tcav import (
     shuffles,
 )
 from assay.predictions import Answer, Predictions
-from assay.runs.writing import split_for
+from assay.runs import split_for
 from assay.seeds import rng_for
 
 Method = Literal["linear", "tcav"]

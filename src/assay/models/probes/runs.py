@@ -7,17 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import to_json
+from assay.data import Dataset, SplitData, to_json
 from assay.files import write_atomically, write_folder
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.core.devices import device_of
 from assay.models.core.runs import load_network
 from assay.models.probes.activations import Subject
 from assay.models.probes.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers, table
 from assay.predictions import Predictions
-from assay.runs.folder import RunFolder
-from assay.runs.writing import check_dataset, write_pairs, write_record
+from assay.runs import RunFolder, check_dataset, write_pairs, write_record
 
 TABLE, LAYERS = "probes.json", "layers"
 KEPT = ("model", "seed", "config", "versions", "probe")

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.data.dataset import SplitData
+from assay.data import SplitData
 from assay.errors import ConfigError, DataError
 from assay.models.backbones.frozen import Frozen, signature
 from assay.models.backbones.vision import load_pretrained, preprocessing, vision_library

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings, validate
-from assay.data.concept_reader import ConceptReader
+from assay.data import ConceptReader
 from assay.errors import ConfigError
 
 VLM = "vlm"

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.config import Config, load_yaml
-from assay.data.imports.source_table import plain_name
+from assay.data import plain_name
 from assay.errors import ConfigError, UnknownName, suggestion
 
 ConceptText = str | dict[str, str | list[str]]

@@ -8,8 +8,7 @@ from torch import Tensor, nn
 
 from assay.arrays import Array, Codes
 from assay.errors import DataError, KnowledgeError
-from assay.logic.circuit import Diagram, Outcome
-from assay.logic.knowledge import Knowledge
+from assay.logic import Diagram, Knowledge, Outcome
 
 LEAST_LOG = -1e30
 SMALLEST = 1e-30

@@ -20,13 +20,24 @@ from torch import Tensor, nn
 
 from assay.concepts import ConceptSpace, Value
 from assay.errors import ConfigError
-from assay.logic import formula as f
-from assay.logic.evaluate import COMPARE, Evaluator
-from assay.logic.features import guard_atom
-from assay.logic.formula import Formula
-from assay.logic.ground import ground_formula
-from assay.logic.traverse import names_in
-from assay.logic.write import quote
+from assay.logic import (
+    COMPARE,
+    And,
+    Compare,
+    Const,
+    Count,
+    Evaluator,
+    Formula,
+    Iff,
+    Implies,
+    Not,
+    Or,
+    Xor,
+    ground_formula,
+    guard_atom,
+    names_in,
+    quote,
+)
 
 Tnorm = Literal["goedel", "product", "lukasiewicz"]
 Implication = Literal["goedel", "product", "lukasiewicz", "goguen", "kleene-dienes"]
@@ -124,7 +135,7 @@ class FuzzyRule(nn.Module):
 
     def _prepare(self, formula: Formula) -> None:
         """List the combinations of values that make each atom true."""
-        if isinstance(formula, f.Const):
+        if isinstance(formula, Const):
             return
         inside = _parts(formula)
         if inside is None:
@@ -146,22 +157,22 @@ class FuzzyRule(nn.Module):
             return self._truth(part, concepts, s)
 
         match formula:
-            case f.Const(value):
+            case Const(value):
                 return concepts[0].new_full(concepts[0].shape[:1], float(bool(value)))
-            case f.Not(body):
+            case Not(body):
                 return 1 - truth(body)
-            case f.And(parts):
+            case And(parts):
                 return reduce(s.both, map(truth, parts))
-            case f.Or(parts):
+            case Or(parts):
                 return reduce(s.either, map(truth, parts))
-            case f.Xor(parts):
+            case Xor(parts):
                 return reduce(lambda a, b: s.either(s.both(a, 1 - b), s.both(1 - a, b)), map(truth, parts))
-            case f.Implies(premise, conclusion):
+            case Implies(premise, conclusion):
                 return s.follows(truth(premise), truth(conclusion))
-            case f.Iff(left, right):
+            case Iff(left, right):
                 first, second = truth(left), truth(right)
                 return s.both(s.follows(first, second), s.follows(second, first))
-            case f.Compare(operator, f.Count(parts), f.Const(number)) if parts:
+            case Compare(operator, Count(parts), Const(number)) if parts:
                 return _count_truths([truth(part) for part in parts], operator, int(number), s)
         name, places = self.places[formula]
         return cases_hold(places, self.get_buffer(name), concepts, s)
@@ -170,13 +181,13 @@ class FuzzyRule(nn.Module):
 def _parts(formula: Formula) -> tuple[Formula, ...] | None:
     """Return the parts of a formula that are read by themselves, or None for an atom."""
     match formula:
-        case f.Not(body):
+        case Not(body):
             return (body,)
-        case f.And(parts) | f.Or(parts) | f.Xor(parts):
+        case And(parts) | Or(parts) | Xor(parts):
             return parts
-        case f.Implies(first, second) | f.Iff(first, second):
+        case Implies(first, second) | Iff(first, second):
             return (first, second)
-        case f.Compare(_, f.Count(parts), f.Const()) if parts:
+        case Compare(_, Count(parts), Const()) if parts:
             return parts
     return None
 

@@ -15,8 +15,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.errors import ConfigError
-from assay.logic.knowledge import Knowledge
-from assay.logic.parse import parse
+from assay.logic import Knowledge, parse
 from assay.models.core.encoder import Sharing
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each

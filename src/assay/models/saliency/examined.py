@@ -12,17 +12,16 @@ from torch import Tensor
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
-from assay.data.dataset import SplitData
-from assay.data.shard import IMAGE
+from assay.data import IMAGE, SplitData
 from assay.errors import ConfigError, DataError
-from assay.logic.knowledge import Knowledge
+from assay.logic import Knowledge
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.model import Model
 from assay.models.core.neural import NeuralModel
 from assay.models.core.runs import network_of
 from assay.models.saliency.methods import Scores
 from assay.predictions import Answer, Predictions
-from assay.render.png import encode_png
+from assay.render import encode_png
 
 SMALLEST = 1e-30
 UNSURE = 1e-6

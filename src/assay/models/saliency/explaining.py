@@ -9,10 +9,8 @@ import torch
 from torch import Tensor
 
 from assay.arrays import Array
-from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import versions
-from assay.diagnosis.runs import provenance
-from assay.diagnosis.saliency import (
+from assay.data import Dataset, SplitData, versions
+from assay.diagnosis import (
     ExampleScores,
     RandomisationCheck,
     RandomisedStage,
@@ -20,6 +18,7 @@ from assay.diagnosis.saliency import (
     ScoredTarget,
     describe_blank,
     describe_marks,
+    provenance,
     summarise,
 )
 from assay.errors import UnknownName

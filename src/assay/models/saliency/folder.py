@@ -6,13 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.dataset import Dataset
-from assay.data.manifest import to_json
+from assay.data import Dataset, to_json
 from assay.files import write_atomically, write_folder
 from assay.models.saliency.examined import ExaminedModel
 from assay.models.saliency.explaining import Progress, Saliency, explain
 from assay.models.saliency.planning import SaliencyPlan
-from assay.render.png import encode_png
+from assay.render import encode_png
 
 RECORD, MAPS = "saliency.json", "maps"
 RED = np.array([225.0, 30.0, 40.0])

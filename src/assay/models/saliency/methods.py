@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from assay.errors import ConfigError
 from assay.models.core.encoder import Reader
-from assay.render.picture import Box
+from assay.render import Box
 
 Scores = Callable[[Tensor], Tensor]
 """From pictures (numbers from 0 to 1, examples x channels x height x width) to targets x examples."""

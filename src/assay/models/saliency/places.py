@@ -6,15 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.arrays import Array
-from assay.data.concept_masks import ConceptMasks
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.concepts import used_concepts
-from assay.diagnosis.reliance import confounders_of
-from assay.diagnosis.saliency import SaliencyScore, ScoredTarget
-from assay.diagnosis.wording import join_first
-from assay.logic.knowledge import Knowledge
+from assay.data import ConceptMasks, Dataset, SplitData
+from assay.diagnosis import SaliencyScore, ScoredTarget, confounders_of, join_first, used_concepts
+from assay.logic import Knowledge
 from assay.models.saliency.examined import SaliencyTarget
-from assay.render.marks import mark_area
+from assay.render import mark_area
 
 OWN, RULE = "the concept", "its concepts"
 WHOLE = 0.999

@@ -9,8 +9,8 @@ import torch
 from pydantic import Field
 
 from assay.config import Config, Settings, validate
-from assay.data.dataset import Dataset, SplitData
-from assay.diagnosis.saliency import METHODS
+from assay.data import Dataset, SplitData
+from assay.diagnosis import METHODS
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
 from assay.models.saliency.examined import ExaminedModel
 from assay.models.saliency.methods import (

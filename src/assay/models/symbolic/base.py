@@ -26,9 +26,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data.dataset import SplitData
-from assay.data.manifest import to_json
-from assay.diagnosis.interventions.intervenable import BottleneckModel, IntervenableModel, ModelOutput
+from assay.data import SplitData, to_json
+from assay.diagnosis import BottleneckModel, IntervenableModel, ModelOutput
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1
@@ -42,7 +41,7 @@ from assay.models.symbolic.perception_settings import (
     saved_perception,
     with_perception,
 )
-from assay.runs.folder import PROGRAM, WEIGHTS
+from assay.runs import PROGRAM, WEIGHTS
 from assay.seeds import rng_for
 
 FEWEST_WHOLE = 20

@@ -7,7 +7,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.logic.knowledge import Knowledge, Label
+from assay.logic import Knowledge, Label
 
 
 @dataclass(frozen=True)

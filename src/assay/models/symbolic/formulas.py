@@ -11,11 +11,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.errors import ConfigError, TooLarge
-from assay.logic.circuit import Diagram, compile_diagram
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Formula
-from assay.logic.knowledge import Label
-from assay.logic.parse import parse
+from assay.logic import Diagram, Formula, Label, compile_diagram, evaluate, parse
 from assay.models.symbolic.base import SymbolicModel
 from assay.models.symbolic.examples import Examples, LabelExamples
 

@@ -12,12 +12,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import Concept, ConceptSpace
-from assay.data.concept_reader import ConceptReader
-from assay.data.dataset import SplitData
-from assay.data.manifest import PAIRS
+from assay.data import PAIRS, ConceptReader, SplitData
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions, read_predictions
-from assay.runs.folder import PROGRAM, WEIGHTS, RunFolder
+from assay.runs import PROGRAM, WEIGHTS, RunFolder
 
 MOST_SPLITS = 8
 """Of how many splits the concepts are remembered."""

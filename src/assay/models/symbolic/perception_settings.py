@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Config
-from assay.data.manifest import PAIRS
+from assay.data import PAIRS
 from assay.errors import ConfigError, DataError
 from assay.models.readers.opening import CLIP, is_reader, open_reader, resolve_reader, without_folder
 from assay.models.symbolic.perception import (
@@ -17,7 +17,7 @@ from assay.models.symbolic.perception import (
     RememberedConcepts,
     TrueConcepts,
 )
-from assay.runs.folder import RUN
+from assay.runs import RUN
 
 
 class PerceptionConfig(Config):

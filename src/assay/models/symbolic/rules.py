@@ -13,9 +13,7 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Compare, Const, Formula, If, Var, conjunction
-from assay.logic.knowledge import Label
+from assay.logic import Compare, Const, Formula, If, Label, Var, conjunction, evaluate
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas

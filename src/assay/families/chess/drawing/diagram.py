@@ -9,9 +9,8 @@ from PIL import ImageDraw, ImageFont
 from assay.arrays import Array
 from assay.families.chess.drawing.pieces import KINDS
 from assay.families.chess.positions import SQUARES
-from assay.render.canvas import Canvas, ellipse_points
-from assay.render.picture import Box, Picture
-from assay.worlds.world import Style
+from assay.render import Box, Canvas, Picture, ellipse_points
+from assay.worlds import Style
 
 PALETTES = (
     ((240, 217, 181), (181, 136, 99)), ((236, 236, 214), (118, 150, 86)), ((222, 227, 230), (140, 162, 173)),

@@ -6,8 +6,7 @@ from functools import cache
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from assay.render.scene import Mesh
-from assay.render.solids import Point, box, extrude, hull, mesh_of, prism, revolve
+from assay.render import Mesh, Point, box, extrude, hull, mesh_of, prism, revolve
 
 KINDS = "PNBRQK"
 SIDES = 32

@@ -3,8 +3,7 @@
 from functools import cache
 
 from assay.families.chess.drawing.textures import MARGIN, floor_texture, table_texture
-from assay.render.scene import Ground, Instance, Material, Mesh, linear_rgb, pose
-from assay.render.solids import box, cylinder, mesh_of, rectangle, union
+from assay.render import Ground, Instance, Material, Mesh, box, cylinder, linear_rgb, mesh_of, pose, rectangle, union
 
 SIDE = 0.106768
 """The side of a square."""

@@ -8,20 +8,8 @@ from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
 from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
-from assay.render.scene import (
-    AreaLight,
-    Camera,
-    Ground,
-    Instance,
-    Material,
-    Scene,
-    Sky,
-    Vector,
-    linear_rgb,
-    pose,
-    rotation_z,
-)
-from assay.worlds.world import Style
+from assay.render import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear_rgb, pose, rotation_z
+from assay.worlds import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)
 DISTANCE = 3.186

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from assay.arrays import Array
-from assay.render.scene import Texture
+from assay.render import Texture
 from assay.seeds import rng_for
 
 PIXELS = 88

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from assay.families.coco.drawing.brush import INK, WHITE, Appearance, Brush, paint, shade
-from assay.render.canvas import Colour
+from assay.render import Colour
 
 
 def _legs(brush: Brush, places: tuple[float, ...], top: float, width: float, colour: Colour) -> None:

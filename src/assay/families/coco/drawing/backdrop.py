@@ -6,8 +6,7 @@ import numpy as np
 
 from assay.families.coco.drawing.brush import GLASS, WHITE, paint, shade
 from assay.families.coco.scene_templates import HEIGHT, TABLE_TOP, WIDTH, SceneKind
-from assay.render.canvas import Canvas, Colour, ellipse_points
-from assay.render.letterbox import Letterbox
+from assay.render import Canvas, Colour, Letterbox, ellipse_points
 
 
 class BackdropCanvas:

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.canvas import Canvas, Colour, ellipse_points
+from assay.render import Canvas, Colour, ellipse_points
 
 INK: Colour = (38, 38, 42)
 WHITE: Colour = (245, 245, 242)

@@ -1,7 +1,7 @@
 """Drawings of people."""
 
 from assay.families.coco.drawing.brush import INK, Appearance, Brush, coat, paint, shade
-from assay.render.canvas import Colour
+from assay.render import Colour
 
 SKINS: tuple[Colour, ...] = ((245, 214, 186), (226, 178, 140), (188, 132, 94), (140, 92, 62), (92, 60, 44))
 HAIRS: tuple[Colour, ...] = ((40, 30, 26), (92, 58, 32), (170, 120, 62), (222, 190, 120), (130, 130, 132))

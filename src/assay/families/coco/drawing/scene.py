@@ -7,9 +7,7 @@ from assay.families.coco.drawing import animals, household, people, vehicles
 from assay.families.coco.drawing.backdrop import BACKDROPS, BackdropCanvas, table
 from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.scene_templates import HEIGHT, OBJECT_KINDS, WIDTH
-from assay.render.canvas import Canvas
-from assay.render.letterbox import Letterbox
-from assay.render.picture import Picture
+from assay.render import Canvas, Letterbox, Picture
 
 DRAWINGS: Mapping[str, Callable[[Brush, Appearance], None]] = {
     "traffic_light": vehicles.traffic_light,

@@ -15,7 +15,7 @@ from assay.families.coco.drawing.brush import (
     paint,
     shade,
 )
-from assay.render.canvas import Colour
+from assay.render import Colour
 
 YELLOW: Colour = (250, 214, 90)
 RED: Colour = (214, 52, 44)

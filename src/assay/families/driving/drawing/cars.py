@@ -7,8 +7,7 @@ import numpy as np
 from manifold3d import CrossSection, Manifold
 
 from assay.families.driving.drawing.model import Model, Piece, extrude_side, piece, wheel
-from assay.render.scene import Vector
-from assay.render.solids import box, cylinder, extrude, hull, union
+from assay.render import Vector, box, cylinder, extrude, hull, union
 
 WHEEL = 0.33
 

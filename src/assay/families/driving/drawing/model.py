@@ -7,8 +7,7 @@ import numpy as np
 from manifold3d import Manifold
 
 from assay.arrays import Array
-from assay.render.scene import Instance, Material, Mesh, Vector, linear_rgb
-from assay.render.solids import Point, extrude, hull, mesh_of, revolve
+from assay.render import Instance, Material, Mesh, Point, Vector, extrude, hull, linear_rgb, mesh_of, revolve
 
 SMOOTH = 16
 """How many sides the limbs of a small thing have."""

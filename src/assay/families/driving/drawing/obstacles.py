@@ -5,7 +5,7 @@ from functools import cache
 from manifold3d import Manifold
 
 from assay.families.driving.drawing.model import Model, Piece, ball, extrude_side, limb, piece, ring
-from assay.render.solids import box, cylinder, hull, union
+from assay.render import box, cylinder, hull, union
 
 LOW = ("cones", "crates", "rock", "tyres")
 """What lies on our lane."""

@@ -5,8 +5,7 @@ from functools import cache
 from manifold3d import Manifold
 
 from assay.families.driving.drawing.model import Model, Piece, ball, extrude_side, limb, piece, ring
-from assay.render.scene import Vector
-from assay.render.solids import box, cylinder, union
+from assay.render import Vector, box, cylinder, union
 
 BIKES = ("bicycle", "motorbike")
 CLOTHES = (

@@ -10,8 +10,21 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.families.driving.drawing.model import paint
-from assay.render.scene import Ground, Instance, Material, Mesh, Texture, linear_rgb, pose
-from assay.render.solids import Point, box, extrude, mesh_of, rectangle, union
+from assay.render import (
+    Ground,
+    Instance,
+    Material,
+    Mesh,
+    Point,
+    Texture,
+    box,
+    extrude,
+    linear_rgb,
+    mesh_of,
+    pose,
+    rectangle,
+    union,
+)
 from assay.seeds import rng_for
 
 HALF, OUTER = 1.8, 5.4

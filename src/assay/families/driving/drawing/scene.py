@@ -14,7 +14,7 @@ import numpy as np
 
 from assay.families.driving.drawing import cars, obstacles, people, road, signals, town
 from assay.families.driving.drawing.model import paint, place
-from assay.render.scene import Camera, Instance, Material, Scene, pose
+from assay.render import Camera, Instance, Material, Scene, pose
 
 WIDTH, HEIGHT = 469, 387
 FOCAL = 375.0

@@ -6,8 +6,7 @@ from functools import cache
 from manifold3d import Manifold
 
 from assay.families.driving.drawing.model import Model, Piece, extrude_front, piece
-from assay.render.scene import Material, linear_rgb
-from assay.render.solids import Point, box, cylinder, union
+from assay.render import Material, Point, box, cylinder, linear_rgb, union
 
 SIGNS = ("none", "limit30", "limit50", "priority")
 """What stands where no stop sign stands."""

@@ -7,8 +7,7 @@ import numpy as np
 from manifold3d import Manifold
 
 from assay.families.driving.drawing.model import Model, ball, extrude_side, limb, paint, piece
-from assay.render.scene import Material, Sky, Sun, Vector
-from assay.render.solids import box, cylinder, union
+from assay.render import Material, Sky, Sun, Vector, box, cylinder, union
 
 KINDS = ("tree", "poplar", "house", "block")
 WALLS = ((214, 196, 168), (196, 120, 92), (226, 222, 214), (168, 176, 186), (222, 190, 120), (150, 98, 80))

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 
 from assay.arrays import Array
-from assay.render.scene import AreaLight, Camera, Ground, Material, Sky, Sun, Texture, linear_rgb
+from assay.render import AreaLight, Camera, Ground, Material, Sky, Sun, Texture, linear_rgb
 from assay.seeds import rng_for
 
 FOV = 49.134

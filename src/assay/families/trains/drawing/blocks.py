@@ -12,8 +12,7 @@ from manifold3d import Manifold
 
 from assay.families.trains.drawing import materials
 from assay.families.trains.drawing.materials import bevelled_box
-from assay.render.scene import Material, Mesh
-from assay.render.solids import cylinder, hull, mesh_of, prism, sphere, torus, union
+from assay.render import Material, Mesh, cylinder, hull, mesh_of, prism, sphere, torus, union
 
 SPACE = {"short": 2.0, "long": 3.0}
 ENGINE, GAP, STRIP = 3.2, 0.4, 0.1

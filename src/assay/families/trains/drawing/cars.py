@@ -8,8 +8,7 @@ from manifold3d import Manifold
 
 from assay.families.trains.drawing import materials
 from assay.families.trains.drawing.materials import bevelled_box
-from assay.render.scene import Material, Mesh
-from assay.render.solids import cylinder, mesh_of, union
+from assay.render import Material, Mesh, cylinder, mesh_of, union
 
 Pieces = tuple[tuple[Mesh, Material], ...]
 

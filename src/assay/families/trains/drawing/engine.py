@@ -7,8 +7,7 @@ import numpy as np
 from assay.families.trains.drawing import materials
 from assay.families.trains.drawing.cars import FLOOR, GAP, RADIUS, WIDTH, wheels_at
 from assay.families.trains.drawing.materials import bevelled_box
-from assay.render.scene import Material, Mesh
-from assay.render.solids import cylinder, extrude, mesh_of, revolve, sphere, union
+from assay.render import Material, Mesh, cylinder, extrude, mesh_of, revolve, sphere, union
 
 SPACE = 3.75
 Pieces = tuple[tuple[str, Mesh, Material], ...]

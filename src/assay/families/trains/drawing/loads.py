@@ -7,8 +7,7 @@ from manifold3d import Manifold
 
 from assay.families.trains.drawing import materials
 from assay.families.trains.drawing.materials import bevelled_box
-from assay.render.scene import Material, Mesh
-from assay.render.solids import cylinder, mesh_of, prism, revolve, torus, union
+from assay.render import Material, Mesh, cylinder, mesh_of, prism, revolve, torus, union
 
 WIDE = 0.84
 Pieces = tuple[tuple[Mesh, Material], ...]

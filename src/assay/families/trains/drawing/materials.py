@@ -4,7 +4,7 @@ from itertools import product
 
 from manifold3d import Manifold
 
-from assay.render.scene import Material, linear_rgb
+from assay.render import Material, linear_rgb
 
 COLOURS = {
     "yellow": Material(linear_rgb(246, 190, 8), roughness=0.35),

@@ -7,8 +7,7 @@ from manifold3d import Manifold
 
 from assay.families.trains.drawing.cars import DECK, WIDTH, body
 from assay.families.trains.drawing.materials import bevelled_box
-from assay.render.scene import Mesh
-from assay.render.solids import extrude, mesh_of, union
+from assay.render import Mesh, extrude, mesh_of, union
 
 TOP = 3.10
 """The height of the frame's lower side."""

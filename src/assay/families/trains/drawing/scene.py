@@ -11,8 +11,7 @@ from assay.families.trains.drawing import blocks, cars, engine, loads, materials
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.backgrounds import surroundings
 from assay.families.trains.drawing.materials import bevelled_box
-from assay.render.scene import Instance, Material, Mesh, Scene, pose
-from assay.render.solids import mesh_of, union
+from assay.render import Instance, Material, Mesh, Scene, mesh_of, pose, union
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)

@@ -5,12 +5,8 @@ from dataclasses import dataclass
 from itertools import permutations, product
 
 from assay.errors import DataError
-from assay.logic.formula import TRUE, Formula, Quantified, conjunction, disjunction
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.lift import merge_pairs
-from assay.logic.prolog.literals import Literal
-from assay.logic.prolog.program import Program
-from assay.logic.prolog.terms import Term, Variable, chain_of, deref, key_of
+from assay.logic import TRUE, Formula, Quantified, conjunction, disjunction
+from assay.prolog import Bias, Literal, Program, Term, Variable, chain_of, deref, key_of, merge_pairs
 
 Places = tuple[int, ...]
 

@@ -14,11 +14,10 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Slot
-from assay.logic.ground import NUMBER
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import CountLiteral, Term, literals_by_terms
+from assay.logic import NUMBER
 from assay.models.symbolic.bits import WORD, pack_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
+from assay.prolog import AttributeTerm, Bias, CountLiteral, literals_by_terms
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +64,7 @@ class Coverage:
             tables.update(zip(numbers, bits, strict=True))
         return tuple(tables[number] for number in range(len(self.bias.literals)))
 
-    def _tabled(self, tables: Array, terms: tuple[Term, ...], groups: tuple[str, ...]) -> Array:
+    def _tabled(self, tables: Array, terms: tuple[AttributeTerm, ...], groups: tuple[str, ...]) -> Array:
         """Return the bits of literals of the same terms, by looking up their tables."""
         slots = [self.space.groups[group] for group in groups]
         shape = tuple(len(members) for members in slots)
@@ -79,7 +78,7 @@ class Coverage:
             bits &= there.reshape(1, *[len(there) if at == axis else 1 for at in range(len(shape))], self.words)
         return bits
 
-    def _column(self, term: Term, slot: Slot | None) -> Array:
+    def _column(self, term: AttributeTerm, slot: Slot | None) -> Array:
         """Return the place of each example's value among those of a term; the last for absent."""
         if slot is None:
             name = term.attribute

@@ -15,13 +15,25 @@ import numpy as np
 from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.errors import AssayError
-from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Formula
-from assay.logic.ground import NUMBER
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.literals import WORLD, CountLiteral, Term
-from assay.logic.traverse import walk
+from assay.logic import (
+    NUMBER,
+    TRUE,
+    AllDifferent,
+    AllEqual,
+    And,
+    Compare,
+    Const,
+    Formula,
+    If,
+    Implies,
+    Not,
+    Or,
+    Quantified,
+    Var,
+    evaluate,
+    walk,
+)
+from assay.prolog import WORLD_ARGUMENT, AttributeTerm, Bias, CountLiteral
 
 MOST_CLAUSES = 64
 MOST_TABLE = 20_000
@@ -62,7 +74,7 @@ def express_rule(
     """Return whether a rule is expressible in a bias; for a rule that is not true or false, whether each value is.
 
     >>> from assay.concepts import bits
-    >>> express_rule(f.Var("a") & f.Var("b"), Bias(bits(["a", "b"]))).holds
+    >>> express_rule(Var("a") & Var("b"), Bias(bits(["a", "b"]))).holds
     True
     """
     truth = all(isinstance(value, bool) for value in values)
@@ -118,27 +130,27 @@ class ClauseWriter:
     def clauses(self, rule: Formula, bound: Mapping[str, str], positive: bool) -> list[ClauseSketch]:
         """Return the clauses of a formula, or of its negation."""
         match rule:
-            case f.Not(body):
+            case Not(body):
                 return self.clauses(body, bound, not positive)
-            case f.Or(parts) | f.And(parts):
+            case Or(parts) | And(parts):
                 parts_as_clauses = [self.clauses(part, bound, positive) for part in parts]
-                return _either(parts_as_clauses) if isinstance(rule, f.Or) == positive else _both(parts_as_clauses)
-            case f.Implies(premise, conclusion):
-                return self.clauses(f.Or((f.Not(premise), conclusion)), bound, positive)
-            case f.If(condition, then, otherwise) if positive:
-                ways = ((condition, then), (f.Not(condition), otherwise))
-                return _either([self.clauses(f.And(way), bound, True) for way in ways])
-            case f.Quantified("any" | "all", names, group, body) if (rule.quantifier == "any") == positive:
+                return _either(parts_as_clauses) if isinstance(rule, Or) == positive else _both(parts_as_clauses)
+            case Implies(premise, conclusion):
+                return self.clauses(Or((Not(premise), conclusion)), bound, positive)
+            case If(condition, then, otherwise) if positive:
+                ways = ((condition, then), (Not(condition), otherwise))
+                return _either([self.clauses(And(way), bound, True) for way in ways])
+            case Quantified("any" | "all", names, group, body) if (rule.quantifier == "any") == positive:
                 return self._some(names, group, body, bound, positive)
-            case f.Quantified("any" | "all", (name,), group, body):
-                counted = f.Quantified("count", (name,), group, body if rule.quantifier == "any" else f.Not(body))
+            case Quantified("any" | "all", (name,), group, body):
+                counted = Quantified("count", (name,), group, body if rule.quantifier == "any" else Not(body))
                 return self._counted(counted, lambda number: number == 0)
-            case f.Compare(operator, f.Quantified("count", (_,), _, _) as counted, f.Const(value)):
+            case Compare(operator, Quantified("count", (_,), _, _) as counted, Const(value)):
                 sign = operator if positive else _OPPOSITE[operator]
                 return self._counted(counted, lambda number: bool(_SIGNS[sign](number, int(value))))
-            case f.AllDifferent(parts) if positive and len(parts) != 3:
+            case AllDifferent(parts) if positive and len(parts) != 3:
                 return _both([self.clauses(a.ne(b), bound, True) for a, b in combinations(parts, 2)])
-            case f.AllEqual(parts) if positive and len(parts) != 3:
+            case AllEqual(parts) if positive and len(parts) != 3:
                 return _both([self.clauses(parts[0].eq(b), bound, True) for b in parts[1:]])
         return self._atom(rule, bound, positive)
 
@@ -150,14 +162,14 @@ class ClauseWriter:
         objects = [ClauseSketch(tuple((name, group) for name in names))]
         ordered = []
         if len(names) == 2:
-            ordered.append(self._atom(f.Var(f"{names[0]}.{NUMBER}") < f.Var(f"{names[1]}.{NUMBER}"), inner, True))
+            ordered.append(self._atom(Var(f"{names[0]}.{NUMBER}") < Var(f"{names[1]}.{NUMBER}"), inner, True))
         return _both([objects, *ordered, self.clauses(body, inner, positive)])
 
-    def _counted(self, counted: f.Quantified, wanted: Any) -> list[ClauseSketch]:
+    def _counted(self, counted: Quantified, wanted: Any) -> list[ClauseSketch]:
         """Return clauses for a count of objects."""
         name, slots = counted.variables[0], len(self.space.groups[counted.group])
         numbers = [number for number in range(slots + 1) if wanted(number)]
-        there = self._table(counted.body, {name: counted.group}) if counted.body != f.TRUE else None
+        there = self._table(counted.body, {name: counted.group}) if counted.body != TRUE else None
         ranges: list[list[int]] = []
         for literal in self.bias.literals:
             if isinstance(literal, CountLiteral) and literal.group == counted.group and self._same(literal, there):
@@ -180,7 +192,7 @@ class ClauseWriter:
             return [ClauseSketch((), 1)] * least
         raise Inexpressible(f"it counts {str(counted)!r}")
 
-    def _same(self, literal: CountLiteral, there: tuple[list[Term], Array] | None) -> bool:
+    def _same(self, literal: CountLiteral, there: tuple[list[AttributeTerm], Array] | None) -> bool:
         if literal.counted is None or there is None:
             return (literal.counted is None) == (there is None)
         terms, table = there
@@ -204,16 +216,16 @@ class ClauseWriter:
                 return [ClauseSketch((), 1)] * size
         if int(table.sum()) <= MOST_CLAUSES and all(self._has_values(term) for term in terms):
             return [ClauseSketch((), len(terms))] * int(table.sum())
-        raise Inexpressible(f"no literal says {str(atom if positive else f.Not(atom))!r}")
+        raise Inexpressible(f"no literal says {str(atom if positive else Not(atom))!r}")
 
-    def _has_values(self, term: Term) -> bool:
+    def _has_values(self, term: AttributeTerm) -> bool:
         """Return whether there is a literal for each value of a term."""
         pattern, ones = _pattern([(term.argument, term.attribute)]), np.eye(len(term.values), dtype=bool)
         return all((pattern, row.tobytes()) in self.tables for row in ones)
 
-    def _table(self, atom: Formula, bound: Mapping[str, str]) -> tuple[list[Term], Array]:
+    def _table(self, atom: Formula, bound: Mapping[str, str]) -> tuple[list[AttributeTerm], Array]:
         """Return the terms of a formula and its truth for all their values."""
-        names = list(dict.fromkeys(part.name for part in walk(atom) if isinstance(part, f.Var)))
+        names = list(dict.fromkeys(part.name for part in walk(atom) if isinstance(part, Var)))
         terms = [self._term(name, bound) for name in names]
         if not terms or np.prod([float(len(term.values)) for term in terms]) > MOST_TABLE:
             raise Inexpressible(f"no literal says {str(atom)!r}")
@@ -221,16 +233,16 @@ class ClauseWriter:
         shape = tuple(len(term.values) for term in terms)
         return terms, np.asarray(evaluate(atom, space, space.all_codes()), dtype=bool).reshape(shape)
 
-    def _term(self, name: str, bound: Mapping[str, str]) -> Term:
+    def _term(self, name: str, bound: Mapping[str, str]) -> AttributeTerm:
         head, dot, attribute = name.partition(".")
         if not dot or head not in bound:
-            return Term(WORLD, name, name, self.space.concept(name).present)
+            return AttributeTerm(WORLD_ARGUMENT, name, name, self.space.concept(name).present)
         place = list(bound).index(head)
         slots = self.space.groups[bound[head]]
         if attribute == NUMBER and NUMBER not in slots[0].attributes:
-            return Term(place, NUMBER, NUMBER, tuple(range(1, len(slots) + 1)))
+            return AttributeTerm(place, NUMBER, NUMBER, tuple(range(1, len(slots) + 1)))
         values = dict.fromkeys(v for slot in slots for v in self.space.concept(slot.concept(attribute)).present)
-        return Term(place, attribute, attribute, tuple(values))
+        return AttributeTerm(place, attribute, attribute, tuple(values))
 
 
 _SIGNS = {
@@ -242,7 +254,9 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 def _pattern(terms: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     """Return terms with their objects numbered as they come."""
     places: dict[int, int] = {}
-    return tuple((place if place == WORLD else places.setdefault(place, len(places)), name) for place, name in terms)
+    return tuple(
+        (place if place == WORLD_ARGUMENT else places.setdefault(place, len(places)), name) for place, name in terms
+    )
 
 
 def _either(alternatives: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:

@@ -13,15 +13,11 @@ import numpy as np
 from assay.arrays import Array
 from assay.errors import AssayError
 from assay.files import open_new
-from assay.logic.evaluate import evaluate
-from assay.logic.prolog.bias import Bias
-from assay.logic.prolog.ilp_files import IlpProblem
-from assay.logic.prolog.program import read_program
-from assay.logic.prolog.vocabulary import WORLD
-from assay.logic.prolog.write import facts_text
+from assay.logic import evaluate
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.clauses import IlpClause, clauses_of, program_formula
 from assay.processes import start_program
+from assay.prolog import WORLD, Bias, IlpProblem, facts_text, read_program
 
 
 @dataclass(frozen=True)

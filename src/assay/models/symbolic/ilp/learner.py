@@ -11,12 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.arrays import Array
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Const, Formula
-from assay.logic.knowledge import Label
-from assay.logic.prolog.bias import Bias, Language
-from assay.logic.prolog.vocabulary import plain_name
-from assay.logic.prolog.write import label_names
+from assay.logic import Const, Formula, Label, evaluate
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.bits import count_bits, pack_bits
 from assay.models.symbolic.examples import Examples, LabelExamples
@@ -26,6 +21,7 @@ from assay.models.symbolic.ilp.coverage import Coverage
 from assay.models.symbolic.ilp.expressible import ClauseWriter, express_rule
 from assay.models.symbolic.ilp.search import CandidatePool, Clock, Search, Target
 from assay.models.symbolic.ilp.set_cover import CoverSolver, Theory
+from assay.prolog import Bias, Language, label_names, plain_name
 
 SPARE = 0.93
 """The share of the time limit that the search may use; the rest is for what must be done at its end."""

@@ -10,12 +10,12 @@ from typing import ClassVar
 from assay.arrays import Array
 from assay.errors import ConfigError, DataError, MissingExtra
 from assay.files import write_new
-from assay.logic.prolog.ilp_files import popper_files
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for
 from assay.models.symbolic.ilp.learner import ClauseModel, IlpConfig, InducedClauses
 from assay.models.symbolic.ilp.search import Clock
+from assay.prolog import popper_files
 
 PATH = "ASSAY_POPPER"
 SHARE = 0.93

@@ -15,10 +15,10 @@ from math import lgamma, log, log2
 import numpy as np
 
 from assay.arrays import Array
-from assay.logic.prolog.bias import Bias
 from assay.models.symbolic.bits import count_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
 from assay.models.symbolic.ilp.coverage import Coverage, LiteralBatch, refined_covers
+from assay.prolog import Bias
 from assay.seeds import rng_for
 
 Step = tuple[int, Places]

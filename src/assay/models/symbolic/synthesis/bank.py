@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.arrays import Array
-from assay.logic import formula as f
-from assay.logic.formula import Formula
+from assay.logic import And, Compare, Const, Formula, Not, Operator, Or, Quantified, Xor
 from assay.models.symbolic.synthesis.leaves import LeafBlock
 from assay.seeds import GOLDEN
 
@@ -116,22 +115,22 @@ class Bank:
 def negate(body: Formula) -> Formula:
     """Return "not", written as a comparison where it can be.
 
-    >>> from assay.logic.parse import parse
+    >>> from assay.logic.parser import parse
     >>> negate(parse("a >= 1")), negate(parse("a and b"))
     (<a < 1>, <not (a and b)>)
     """
-    opposite: dict[f.Operator, f.Operator] = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-    if isinstance(body, f.Compare) and not isinstance(body.left, f.Quantified):
-        if body.operator == ">=" and body.right == f.Const(1):
-            return f.Compare("<", body.left, body.right)
-        return f.Compare(opposite[body.operator], body.left, body.right)
-    return f.Not(body)
+    opposite: dict[Operator, Operator] = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+    if isinstance(body, Compare) and not isinstance(body.left, Quantified):
+        if body.operator == ">=" and body.right == Const(1):
+            return Compare("<", body.left, body.right)
+        return Compare(opposite[body.operator], body.left, body.right)
+    return Not(body)
 
 
 def join(operation: int, left: Formula, right: Formula) -> Formula:
     """Return two programs joined, without brackets in brackets."""
     if operation == XOR:
-        return f.Xor((left, right))
-    kind: type[f.And] | type[f.Or] = f.And if operation == AND else f.Or
+        return Xor((left, right))
+    kind: type[And] | type[Or] = And if operation == AND else Or
     parts = [part for program in (left, right) for part in (program.parts if isinstance(program, kind) else (program,))]
     return kind(tuple(parts))

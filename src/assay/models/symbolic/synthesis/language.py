@@ -19,9 +19,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Value
-from assay.logic import formula as f
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Formula, Var
+from assay.logic import TRUE, And, Compare, Const, Formula, Quantified, Var, evaluate
 
 NUMBERS = (0, 1, 2, 3)
 FEW = 12
@@ -112,11 +110,11 @@ def _loose(space: ConceptSpace) -> list[Concept]:
 
 def _compared(what: Formula, costs: Costs) -> Iterator[tuple[str, float, Formula]]:
     """Give the predicates of a count: some, at least 2 or 3, exactly 1, 2 or 3."""
-    yield "exists", costs.exists, f.Compare(">=", what, f.Const(1))
+    yield "exists", costs.exists, Compare(">=", what, Const(1))
     for number in NUMBERS[1:3]:
-        yield f"gt {number}", costs.gt + costs.of_number(number), f.Compare(">=", what, f.Const(number + 1))
+        yield f"gt {number}", costs.gt + costs.of_number(number), Compare(">=", what, Const(number + 1))
     for number in NUMBERS[1:]:
-        yield f"eq {number}", costs.eq + costs.of_number(number), f.Compare("==", what, f.Const(number))
+        yield f"eq {number}", costs.eq + costs.of_number(number), Compare("==", what, Const(number))
 
 
 def _families(predicates: Sequence[tuple[str, float, Formula]], grouped: bool = True) -> list[Family]:
@@ -152,7 +150,7 @@ def _plain(concepts: Sequence[Concept], costs: Costs) -> list[Family]:
 
 
 def _is(what: Formula, value: Value) -> Formula:
-    return f.Compare("==", what, f.Const(value))
+    return Compare("==", what, Const(value))
 
 
 def _properties(space: ConceptSpace, group: str) -> list[tuple[str, Formula]]:
@@ -177,19 +175,19 @@ def _slotted(space: ConceptSpace, costs: Costs) -> list[Family]:
         counted = [_count(group, body) for _, body in properties]
         families += _families([predicate for what in counted for predicate in _compared(what, costs)])
         if space.concept(slots[0].concepts[0]).optional:
-            present = [(name, cost + costs.every, test) for name, cost, test in _compared(_count(group, f.TRUE), costs)]
+            present = [(name, cost + costs.every, test) for name, cost, test in _compared(_count(group, TRUE), costs)]
             families += [Family(f"{group} {name}", cost, (test,), grouped=False) for name, cost, test in present]
-        every = tuple(f.Quantified("all", ("x",), group, body) for _, body in properties)
+        every = tuple(Quantified("all", ("x",), group, body) for _, body in properties)
         families.append(Family(f"all of {group}", costs.exists + costs.every, every))
-        pairs = [f.And((first, second)) for (a, first), (b, second) in combinations(properties, 2) if a != b]
+        pairs = [And((first, second)) for (a, first), (b, second) in combinations(properties, 2) if a != b]
         if 0 < len(pairs) <= MOST_OBJECTS:
-            both = tuple(f.Quantified("any", ("x",), group, body) for body in pairs)
+            both = tuple(Quantified("any", ("x",), group, body) for body in pairs)
             families.append(Family(f"with property of {group}", costs.exists + costs.conj, both, grouped=False))
     return families
 
 
 def _count(group: str, body: Formula) -> Formula:
-    return f.Quantified("count", ("x",), group, body)
+    return Quantified("count", ("x",), group, body)
 
 
 def _terms(space: ConceptSpace, loose: Sequence[Concept], costs: Costs) -> Iterator[NumberTerms]:
@@ -220,6 +218,6 @@ def symbol_pairs(space: ConceptSpace) -> list[Formula]:
     """Return "these two have the same value" for concepts of the same symbols that are in no slots."""
     symbols = [c for c in _loose(space) if c.kind == "symbol"]
     return [
-        f.Compare("==", Var(a.name), Var(b.name)) for a, b in product(symbols, symbols)
+        Compare("==", Var(a.name), Var(b.name)) for a, b in product(symbols, symbols)
         if a.name < b.name and a.values == b.values
     ]  # fmt: skip

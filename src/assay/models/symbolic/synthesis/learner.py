@@ -10,9 +10,7 @@ from pydantic import Field
 
 from assay.arrays import Array
 from assay.concepts import ConceptSpace
-from assay.logic.evaluate import evaluate
-from assay.logic.formula import Const, Formula, Var, total
-from assay.logic.knowledge import Label
+from assay.logic import Const, Formula, Label, Var, evaluate, total
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas

@@ -13,8 +13,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
-from assay.logic import formula as f
-from assay.logic.formula import Formula
+from assay.logic import Compare, Formula, Operator, at_least, conjunction, disjunction, exactly, parity
 from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.synthesis.language import (
     Costs,
@@ -99,16 +98,16 @@ Join = Callable[..., Formula]
 
 def _joins(counts: Array, size: int, costs: Costs) -> Iterator[tuple[float, Array, Join]]:
     """Give the ways to ask a predicate of several objects: what it costs, where it holds, and how it is written."""
-    yield costs.disj, counts >= 1, f.disjunction
-    yield costs.conj, counts == size, f.conjunction
+    yield costs.disj, counts >= 1, disjunction
+    yield costs.conj, counts == size, conjunction
     if size == 2:
-        yield costs.xor, counts == 1, f.parity
+        yield costs.xor, counts == 1, parity
         return
     for number in range(1, size):
         counted = costs.addb * size + costs.of_number(number)
-        yield costs.eq + counted, counts == number, partial(f.exactly, number)
+        yield costs.eq + counted, counts == number, partial(exactly, number)
         if number > 1:
-            yield costs.gt + counted, counts >= number, partial(f.at_least, number)
+            yield costs.gt + counted, counts >= number, partial(at_least, number)
 
 
 def _writer(family: Family, chosen: Array, join: Join) -> Make:
@@ -121,12 +120,12 @@ def _of_terms(terms: NumberTerms, costs: Costs, values: Array) -> Iterator[LeafB
     naming = names(values != 0, costs) + np.array(terms.costs)
     ordered = np.array([(a, b) for a in range(many) for b in range(many) if a != b])
     unordered = ordered[ordered[:, 0] < ordered[:, 1]]
-    kinds: list[tuple[f.Operator, Array, float]] = [(">", ordered, costs.gt), ("==", unordered, costs.eq - 1)]
+    kinds: list[tuple[Operator, Array, float]] = [(">", ordered, costs.gt), ("==", unordered, costs.eq - 1)]
     for operator, pairs, cost in kinds:
         left, right = values[pairs[:, 0]], values[pairs[:, 1]]
         holds = left > right if operator == ">" else left == right
         yield LeafBlock.of(holds, cost + costs.two_ints + naming[pairs].sum(axis=1), _compare(terms, pairs, operator))
 
 
-def _compare(terms: NumberTerms, pairs: Array, operator: f.Operator) -> Make:
-    return lambda row: f.Compare(operator, terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]])
+def _compare(terms: NumberTerms, pairs: Array, operator: Operator) -> Make:
+    return lambda row: Compare(operator, terms.formulas[pairs[row, 0]], terms.formulas[pairs[row, 1]])

@@ -1,0 +1,236 @@
+"""Leakage: do predicted concepts carry more than the concepts? Into the label (CTL), and between concepts (ICL).
+
+CTL of a concept is max(0, I(predicted; label) - I(true; label)) / H(label). ICL of a pair is max(0, I(predicted 1;
+predicted 2) - I(true 1; true 2)), each divided by the geometric mean of the entropies. Both are averaged, as the
+Concept Benchmark reports them. `hard` uses the predicted values, `soft` the predicted probabilities: for CTL by nearest
+neighbours; for ICL as the information of one concept's probabilities about the other's true value.
+
+Both look at one concept at a time, and are biased upwards by chance. The probe is not: fitted on one half and evaluated
+on the other, it compares how well labels are predicted from the true concepts and the rule with and without the
+predicted concepts. It is 0 where the rule uses every concept; `soft_leakage` measures what probabilities carry then.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.diagnosis.information import PRECISION, Blur, entropy, mutual_information, mutual_information_knn
+from assay.diagnosis.soft_leakage import soft_leaks
+from assay.distribution import import_extra
+from assay.errors import DataError
+from assay.metrics import Evidence
+from assay.seeds import rng_for
+
+MOST_ROWS = 3000
+MOST_PAIRS = 300
+FEWEST_ROWS = 40
+SMALLEST = 1e-6
+FARTHEST = 8.0
+"""Log-odds beyond this are taken for this."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """Leakage by one kind of prediction: the mean over concepts, over pairs, and by a probe, as shares of H(label)."""
+
+    ctl: float
+    icl: float
+    probe: float
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """Leakage of a model on a split; `soft` is None where it gives no probabilities."""
+
+    split: str
+    rows: int
+    pairs: int
+    hard: Measure
+    soft: Measure | None
+    by_concept: dict[str, float]
+    """The CTL of each concept, by its probabilities if there are such."""
+    beyond_value: dict[str, float]
+    """How much the probabilities of each concept depend on a label where the concept's value is known and right."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def leakage(evidence: Evidence, seed: int = 0, precision: float = PRECISION) -> Leakage:
+    """Return the leakage of a model on a split, the same in every run with the same seed.
+
+    Probabilities that differ by less than the precision are taken for the same: a network's confidence depends a little
+    on everything in the image, and without this a difference in the tenth digit would count as full information.
+    """
+    if not evidence.known.all():
+        evidence = evidence.take(np.flatnonzero(evidence.known.all(axis=1)))
+    sizes, predicted = evidence.knowledge.space.sizes, evidence.predicted_concepts
+    places = [p for p in evidence.answered if sizes[p] > 1 and (predicted[:, p] >= 0).all()]
+    if not places:
+        raise DataError("leakage needs concepts: the predictions have none, or not in every row")
+    if len(evidence) < FEWEST_ROWS:
+        raise DataError(
+            f"split {evidence.split!r} has {len(evidence)} examples whose concepts are known, leakage needs "
+            f"{FEWEST_ROWS} or more"
+        )
+    rows = np.sort(rng_for(seed, "leakage", "rows").permutation(len(evidence))[:MOST_ROWS])
+    sampled = evidence.take(rows)
+    pairs = list(permutations(places, 2))
+    chosen = rng_for(seed, "leakage", "pairs").permutation(len(pairs))[:MOST_PAIRS]
+    on = _Measurement(sampled, places, [pairs[i] for i in np.sort(chosen)], Blur(seed, precision))
+    soft, each = None, on.ctl(on.hard_task)
+    hard = Measure(_mean(each), on.icl(on.hard_pair), on.probe(on.hard_features))
+    if all(sampled.concept_probabilities[place] is not None for place in places):
+        each = on.ctl(on.soft_task)
+        soft = Measure(_mean(each), on.icl(on.soft_pair), on.probe(on.soft_features))
+    names = sampled.knowledge.space.names
+    by_concept = {names[p]: round(value, 6) for p, value in zip(places, each, strict=True)}
+    return Leakage(sampled.split, len(sampled), len(on.pairs), hard, soft, by_concept, _beyond_value(sampled))
+
+
+def _beyond_value(evidence: Evidence) -> dict[str, float]:
+    strengths: dict[str, float] = {}
+    for leak in soft_leaks(evidence):
+        strengths[leak.concept] = round(max(strengths.get(leak.concept, 0.0), leak.strength), 6)
+    return strengths
+
+
+def _mean(values: list[float]) -> float:
+    return float(np.mean(values)) if values else 0.0
+
+
+@dataclass(frozen=True)
+class _Measurement:
+    """The evidence, and how each number is computed from it."""
+
+    evidence: Evidence
+    places: list[int]
+    pairs: list[tuple[int, int]]
+    blur: Blur
+
+    def ctl(self, information: Callable[[int, int], float]) -> list[float]:
+        """Return for each concept its information about a label beyond the true concept's, averaged over labels."""
+        labels, means = self.evidence.labels, []
+        for place in self.places:
+            each = []
+            for label in range(labels.shape[1]):
+                whole = entropy(labels[:, label])
+                if whole > 0:
+                    extra = information(place, label) - mutual_information(
+                        self.evidence.concepts[:, place], labels[:, label]
+                    )
+                    each.append(max(0.0, extra) / whole)
+            means.append(_mean(each))
+        return means
+
+    def hard_task(self, place: int, label: int) -> float:
+        """Return the mutual information of the predicted values of a concept and a label."""
+        return mutual_information(self.evidence.predicted_concepts[:, place], self.evidence.labels[:, label])
+
+    def soft_task(self, place: int, label: int) -> float:
+        """Return the mutual information of the probabilities of a concept and a label."""
+        return mutual_information_knn(self.numbers(place), self.evidence.labels[:, label], self.blur, place, label)
+
+    def numbers(self, place: int) -> Array:
+        """Return the probabilities of a concept but for the first value, which follows from the others."""
+        probabilities = self.evidence.concept_probabilities[place]
+        if probabilities is None:
+            raise DataError("soft leakage needs probabilities")
+        return probabilities[:, 1:]
+
+    def icl(self, information: Callable[[int, int], tuple[float, float]]) -> float:
+        """Return the mean over pairs of concepts of their mutual information beyond that of the true concepts."""
+        codes, extras = self.evidence.concepts, []
+        for first, second in self.pairs:
+            amount, whole = information(first, second)
+            true = mutual_information(codes[:, first], codes[:, second])
+            among = np.sqrt(entropy(codes[:, first]) * entropy(codes[:, second]))
+            extra = (amount / whole if whole > 0 else 0.0) - (true / among if among > 0 else 0.0)
+            extras.append(max(0.0, extra))
+        return _mean(extras)
+
+    def hard_pair(self, first: int, second: int) -> tuple[float, float]:
+        """Return the mutual information of two predicted concepts, and the mean of their entropies."""
+        a, b = self.evidence.predicted_concepts[:, first], self.evidence.predicted_concepts[:, second]
+        return mutual_information(a, b), float(np.sqrt(entropy(a) * entropy(b)))
+
+    def soft_pair(self, first: int, second: int) -> tuple[float, float]:
+        """Return the information of one's probabilities about the other's true value, and the mean true entropy."""
+        codes = self.evidence.concepts
+        whole = float(np.sqrt(entropy(codes[:, first]) * entropy(codes[:, second])))
+        return mutual_information_knn(self.numbers(first), codes[:, second], self.blur, "pair", first, second), whole
+
+    def hard_features(self, true: bool) -> Array:
+        """Return predicted values as columns of zeros and ones; or true ones in the same form."""
+        codes = self.evidence.concepts if true else self.evidence.predicted_concepts
+        return _ones(codes, self.evidence.knowledge.space.sizes, self.places)
+
+    def soft_features(self, true: bool) -> Array:
+        """Return probabilities, their log-odds, and the confidence of each concept; or true values in the same form."""
+        sizes, codes = self.evidence.knowledge.space.sizes, self.evidence.concepts
+        columns = [_ones(codes, sizes, [place]) if true else self.numbers(place) for place in self.places]
+        sure = np.stack([np.maximum(p.max(axis=1, initial=0), 1 - p.sum(axis=1)) for p in columns], axis=1)
+        probabilities = np.concatenate(columns, axis=1)
+        return np.concatenate([probabilities, _log_odds(probabilities), _log_odds(sure)], axis=1)
+
+    def probe(self, features: Callable[[bool], Array]) -> float:
+        """Return by how much predicted concepts lower the cross-entropy of labels, against true ones in the same form.
+
+        Both stand beside the true concepts and the rule, so that a probe has the same number of columns either way.
+        """
+        evidence, gains = self.evidence, []
+        sizes = evidence.knowledge.space.sizes
+        base = _ones(evidence.concepts, sizes, range(len(sizes)))
+        for place in range(evidence.labels.shape[1]):
+            labels, whole = evidence.labels[:, place], entropy(evidence.labels[:, place])
+            halves = rng_for(self.blur.seed, "probe", place).permutation(len(labels)) % 2
+            open_by = [
+                _cross_entropy(np.concatenate([base, self._rule(place), features(true)], axis=1), labels, halves)
+                for true in (True, False)
+            ]
+            if whole > 0:
+                gains.append(max(0.0, open_by[0] - open_by[1]) / whole)
+        return _mean(gains)
+
+    def _rule(self, place: int) -> Array:
+        """Return what the rule says of a label: its value as zeros and ones, or its log-odds; nothing without one."""
+        knowledge, codes = self.evidence.knowledge, self.evidence.concepts
+        label = knowledge.labels[place]
+        if not label.has_rule:
+            return np.zeros((len(codes), 0))
+        if label.odds is None:
+            return _ones(knowledge.labels_of(codes)[:, [place]], [len(label.values)], [0])
+        chance = np.clip(knowledge.chances(codes)[:, [place]], SMALLEST, 1 - SMALLEST)
+        return np.asarray(np.log(chance / (1 - chance)))
+
+
+def _log_odds(chances: Array) -> Array:
+    safe = np.clip(chances, SMALLEST, 1 - SMALLEST)
+    return np.asarray(np.clip(np.log(safe / (1 - safe)), -FARTHEST, FARTHEST) / FARTHEST)
+
+
+def _ones(codes: Codes, sizes: Any, places: Any) -> Array:
+    """Return concepts as columns of zeros and ones, one for each value but the first."""
+    return np.concatenate([np.eye(sizes[place])[codes[:, place]][:, 1:] for place in places], axis=1)
+
+
+def _cross_entropy(features: Array, labels: Codes, halves: Array) -> float:
+    """Return the cross-entropy of labels by logistic regression, fitted on one half and evaluated on the other."""
+    linear = import_extra("sklearn.linear_model", "the leakage probe")
+    total = 0.0
+    for half in (0, 1):
+        fitted, judged = halves == half, halves != half
+        classes = np.unique(labels[fitted])
+        chance = np.full((int(judged.sum()), int(labels.max()) + 1), SMALLEST)
+        if len(classes) == 1:
+            chance[:, classes[0]] = 1.0
+        else:
+            fit = linear.LogisticRegression(max_iter=500).fit(features[fitted], labels[fitted])
+            chance[:, fit.classes_] = np.maximum(fit.predict_proba(features[judged]), SMALLEST)
+        total += -np.log(chance[np.arange(len(chance)), labels[judged]]).sum()
+    return float(total / len(labels))

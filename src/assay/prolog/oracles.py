@@ -1,0 +1,169 @@
+"""A rule that is a Prolog program: it labels worlds; what needs a formula raises `NoSymbols` if worlds are too many.
+
+The rule is the formula `Oracle`, so that it lives wherever formulas do: in knowledge, on disk, in a split. Where its
+worlds are few it is tabulated, and everything that reads formulas can read it.
+"""
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from threading import Lock
+
+import numpy as np
+
+from assay.arrays import Array, Codes
+from assay.concepts import ABSENT, ConceptSpace, Slot, Value
+from assay.errors import FormulaError, NoSymbols
+from assay.logic import Formula, Member, Oracle, Var, evaluate, walk
+from assay.prolog.labelling import Labeller, Question, head_of
+from assay.prolog.lift import formula_of
+from assay.prolog.limits import ProofLimits
+from assay.prolog.program import read_program
+from assay.prolog.terms import PrologError
+from assay.prolog.unfold import unfold
+from assay.seeds import rng_for
+
+FEW = 20_000
+"""The most worlds that are tabulated."""
+CHECKED = 400
+"""On so many worlds a program and the formula derived from it are compared."""
+_running = Lock()
+
+
+def oracle(
+    program: str, space: ConceptSpace, head: str | None = None, template: str = "", name: str = "program"
+) -> Oracle:
+    """Return the rule of a program that decides by `head(World)`; by default the predicate that no other calls.
+
+    >>> from assay.concepts import digits
+    >>> print(oracle("big(W) :- a(W, X), X > 4.", digits(["a"])))
+    prolog('big(W) :- a(W, X), X > 4.', 'big', '', a)
+    """
+    read = read_program(program, name)
+    rule = Oracle(program, head or head_of(read), template, tuple(Var(concept) for concept in space.names))
+    check_oracle(rule, space)
+    return rule
+
+
+def check_oracle(formula: Oracle, space: ConceptSpace) -> None:
+    """Raise unless the program can be read and run on worlds of a space."""
+    _machine(formula, _subspace(formula, space))
+
+
+@lru_cache(maxsize=32)
+def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
+    program = read_program(formula.program, formula.head)
+    question = Question(program, formula.head, space, formula.template)
+    return Labeller(question, ProofLimits())
+
+
+@lru_cache(maxsize=32)
+def _subspace(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
+    """Return the concepts that the program sees, as a space."""
+    names = [part.name for part in formula.concepts if isinstance(part, Var)]
+    if len(names) < len(formula.concepts) or len(set(names)) < len(names) or not names:
+        raise FormulaError(f"prolog '{formula.head}' must be given names of concepts, each once")
+    if tuple(names) == space.names:
+        return ConceptSpace(space.concepts, space.slots)
+    wanted = set(names)
+    slots = (Slot(s.name, s.group, tuple(a for a in s.attributes if s.concept(a) in wanted)) for s in space.slots)
+    return ConceptSpace(tuple(space.concept(name) for name in names), tuple(slot for slot in slots if slot.attributes))
+
+
+def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
+    """Return the program's answers for worlds given as numbers; `numbers` has the number of each concept's values."""
+    subspace = _subspace(formula, space)
+    codes = np.empty(rows.shape, dtype=np.int64)
+    for place, concept in enumerate(subspace.concepts):
+        known = np.array(numbers[concept.name])
+        order = np.argsort(known)
+        codes[:, place] = order[np.searchsorted(known, rows[:, place].astype(known.dtype), sorter=order)]
+    return answers(formula, subspace, codes)
+
+
+def answers(formula: Oracle, subspace: ConceptSpace, codes: Codes) -> Array:
+    """Return the program's answers for worlds; false for those with a slot that is partly absent."""
+    whole = _whole(subspace, codes)
+    truths = np.zeros(len(codes), dtype=bool)
+    with _running:
+        truths[whole] = _machine(formula, subspace)(codes[whole])
+    return truths
+
+
+def _whole(space: ConceptSpace, codes: Codes) -> Array:
+    """Return which worlds have no slot of which some attributes are absent and others are not."""
+    whole = np.ones(len(codes), dtype=bool)
+    for slot in space.slots:
+        concepts = [space.concept(name) for name in slot.concepts]
+        if concepts[0].optional:
+            gone = [codes[:, space.place(c.name)] == c.values.index(ABSENT) for c in concepts]
+            whole &= np.all(gone, axis=0) | ~np.any(gone, axis=0)
+    return whole
+
+
+def readable(formula: Formula, space: ConceptSpace) -> bool:
+    """Return whether a formula can be read as symbols: it holds no program, or one whose worlds are few."""
+    programs = [part for part in walk(formula) if isinstance(part, Oracle)]
+    return all(_subspace(program, space).worlds <= FEW for program in programs)
+
+
+def tabulate(formula: Oracle, space: ConceptSpace) -> Formula:
+    """Return the program as the list of worlds that it labels true; raise `NoSymbols` where there are too many."""
+    subspace = _subspace(formula, space)
+    if subspace.worlds > FEW:
+        raise NoSymbols(
+            f"the rule {formula.head!r} is a Prolog program: it labels worlds, but this needs a formula, and its "
+            f"{subspace.worlds:,} worlds are too many to tabulate"
+        )
+    codes = subspace.all_codes()
+    positive = codes[answers(formula, subspace, codes)]
+    rows: list[tuple[Value, ...]] = [tuple(subspace.decode(row).values()) for row in positive]
+    return Member(tuple(Var(name) for name in subspace.names), tuple(rows))
+
+
+def rule_of(
+    program: str,
+    space: ConceptSpace,
+    head: str | None = None,
+    template: str = "",
+    packed: bool = False,
+    name: str = "program",
+) -> Formula:
+    """Return the rule of a program: as a formula if it can be written as one, checked on worlds, else as an oracle.
+
+    `packed` says that worlds fill the slots of each group from the first on; outside of such worlds the rule is free.
+
+    >>> from assay.concepts import digits
+    >>> rule_of("big(W) :- a(W, X), X > 4.", digits(["a"]))
+    <a > 4>
+    """
+    asked_of = oracle(program, space, head, template, name)
+    read = read_program(program, name)
+    try:
+        if template:
+            formula = unfold(read, asked_of.head, space, template, packed)
+        else:
+            formula = formula_of(read, space, asked_of.head)
+        return formula if _agree(formula, asked_of, space, packed) else asked_of
+    except (NoSymbols, FormulaError, PrologError, RecursionError):
+        return asked_of
+
+
+def _agree(formula: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
+    """Return whether a formula and a program agree on some hundred worlds."""
+    codes = _some_worlds(space, packed)
+    return bool(np.array_equal(evaluate(formula, space, codes), answers(asked_of, space, codes)))
+
+
+def _some_worlds(space: ConceptSpace, packed: bool) -> Codes:
+    """Return worlds drawn evenly, with slots that are wholly there or wholly absent."""
+    rng = rng_for(0, "worlds to check a program on")
+    present = [[code for code, value in enumerate(c.values) if value in c.present] for c in space.concepts]
+    codes = np.stack([np.array(some)[rng.integers(len(some), size=CHECKED)] for some in present], axis=1)
+    for slots in space.groups.values():
+        filled = rng.integers(len(slots) + 1, size=CHECKED)
+        for place, slot in enumerate(slots):
+            gone = filled <= place if packed else rng.random(CHECKED) < 0.3
+            for name in slot.concepts:
+                if space.concept(name).optional:
+                    codes[gone, space.place(name)] = space.concept(name).code(ABSENT)
+    return codes
