@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
+from assay.contracts import PAIRS
 from assay.data import (
-    PAIRS,
     Confounder,
     Dataset,
     Folder,

@@ -8,8 +8,9 @@ from assay.api.answers import predictor_of
 from assay.api.running import Run
 from assay.auditing import Audit, audited_dataset
 from assay.auditing import audit as examine
+from assay.contracts import PAIRS
 from assay.counting import ReadingCount, count_readings
-from assay.data import PAIRS, Dataset, permit_remote, redrawing_for, training_support
+from assay.data import Dataset, permit_remote, redrawing_for, training_support
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,
@@ -94,7 +95,7 @@ def predictions_of(
     predict = predictor_of(answers, dataset, transform)
     names = [name for name in dataset.split_names if not name.startswith("train")] if splits is None else list(splits)
     asked = sorted(names, key=lambda name: not name.startswith("test"))
-    if dataset.pairs is not None and dataset.pairs["split"] in asked:
+    if dataset.pairs is not None and dataset.pairs.split in asked:
         asked.append(PAIRS)
     return {name: predict(dataset[name]) for name in asked}
 

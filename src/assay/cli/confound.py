@@ -40,7 +40,7 @@ def confound(
     planted = Confounder.model_validate({"what": what, "with": partner, "strength": strength, "where": where or None})
     manifest = confound_dataset(dataset, [planted], output)
     if as_json:
-        print_json({"folder": str(output), "fingerprint": manifest["fingerprint"], "confound": planted.to_dict()})
+        print_json({"folder": str(output), "fingerprint": manifest.fingerprint, "confound": planted.to_dict()})
         return
     say(f"{what} goes with {partner} in {100 * strength:.0f} % of the examples; new splits: unconfounded, reversed")
-    say(f"{output}  fingerprint {manifest['fingerprint']}")
+    say(f"{output}  fingerprint {manifest.fingerprint}")

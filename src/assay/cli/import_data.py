@@ -36,9 +36,10 @@ def import_data(
     chosen = Settings({key: value for key, value in given.items() if value})
     dataset = import_folder(source, output, rule, settings_from(settings, config).merge(chosen))
     if as_json:
-        print_json(dataset.manifest)
+        print_json(dataset.manifest.to_dict())
         return
-    say(describe_import(dataset.manifest["task"]["imported"]))
+    if dataset.manifest.task.imported is not None:
+        say(describe_import(dataset.manifest.task.imported))
     if not dataset.knowledge.has_rule:
         say(f"no rule is known: have rules proposed by 'assay train rules {output} -o RUN' (or tree, ilp, synthesis)")
     say(f"{output}  next: assay audit {output}")

@@ -87,17 +87,17 @@ def make(
     made = sum(done[1:])  # the first count is of what was there
     packed = str(pack(folder, own.archive)) if own.archive and isinstance(folder, Path) else None
     if as_json:
-        sizes = {part["name"]: part["size"] for part in manifest["splits"]}
+        sizes = {part.name: part.size for part in manifest.splits}
         timing = {"seconds": seconds, "cpu_seconds": cpu}
-        facts = {"folder": str(folder), "fingerprint": manifest["fingerprint"], "examples": rows, "made": made}
-        sizes["pairs"] = manifest["pairs"]["size"]
+        facts = {"folder": str(folder), "fingerprint": manifest.fingerprint, "examples": rows, "made": made}
+        sizes["pairs"] = manifest.pairs.size
         print_json({**facts, "splits": sizes, **timing, "archive": packed})
         return
-    rows += manifest["pairs"]["size"] - recipe.pairs  # not every world can be changed
+    rows += manifest.pairs.size - recipe.pairs  # not every world can be changed
     kept = f"; {rows - made:,} were there" if made < rows else ""
     rate = "" if pool else f" ({made / max(cpu, 1e-9):,.0f} per CPU second)"
     say(f"made {made:,} examples in {seconds:.1f} s{rate}{kept}")
-    say(f"{folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
+    say(f"{folder}  fingerprint {manifest.fingerprint}" + (f"  archive {packed}" if packed else ""))
 
 
 def _say_long(recipe: "Recipe", rows: int, workers: int) -> None:

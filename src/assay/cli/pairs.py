@@ -74,11 +74,11 @@ def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bo
         raise ConfigError("--split and --do need -o FILE; the dataset's own split holds single changes of test worlds")
     with progress_bar() as bar:
         manifest = refresh_pairs(dataset, task, count, bar.counter("drawing counterfactual worlds", count))
-    part = manifest["pairs"]
+    part = manifest.pairs
     if as_json:
-        print_json({"folder": str(dataset.folder), "fingerprint": dataset.fingerprint, "pairs": part["size"]})
+        print_json({"folder": str(dataset.folder), "fingerprint": dataset.fingerprint, "pairs": part.size})
         return
-    say(f"{part['size']} worlds of split {part['split']} with one concept changed")
+    say(f"{part.size} worlds of split {part.split} with one concept changed")
     say(f"{dataset.folder}  split pairs  fingerprint {dataset.fingerprint}")
 
 
