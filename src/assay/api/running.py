@@ -64,7 +64,7 @@ class Run:
     def plot(self) -> Figure:
         """Draw the learning curves: the loss, and the score on the validation split."""
         curves = {key: [float(epoch[key]) for epoch in self.history] for key in ("loss", "score")}
-        return line_plot(curves, "epoch", f"{self.about['model']} on {self.dataset.name}")
+        return line_plot(curves, "epoch", f"{RunFolder(self.folder).record.model} on {self.dataset.name}")
 
     def _repr_html_(self) -> str:
         epochs = self.history
@@ -72,8 +72,8 @@ class Run:
         return html_text(repr(self), bold=True) + html_table(["after the last epoch", ""], rows)
 
     def __repr__(self) -> str:
-        about = self.about
-        return f"Run({about['model']} on {self.dataset.name}, seed {about['seed']}, {str(self.folder)[-80:]!r})"
+        record = RunFolder(self.folder).record
+        return f"Run({record.model} on {self.dataset.name}, seed {record.seed}, {str(self.folder)[-80:]!r})"
 
 
 def train(

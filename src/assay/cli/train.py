@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -23,6 +23,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from assay.contracts import RunRecord
     from assay.models import Epoch
 
 
@@ -91,7 +92,7 @@ def train(
         say(line)
     from assay.runs import RunFolder
 
-    for line in _notes(RunFolder(output).about()):
+    for line in _notes(RunFolder(output).record):
         say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")
@@ -104,18 +105,16 @@ def _note(epoch: "Epoch") -> str:
     return f"{epoch.phase} epoch {epoch.number}, loss {epoch.loss:.3f}{score}"
 
 
-def _notes(about: dict[str, Any]) -> list[str]:
+def _notes(record: "RunRecord") -> list[str]:
     """Return what is to be said of how a run was trained."""
-    from assay.runs import STAGES
-
     lines = []
-    why = about.get("training", {}).get("not_captured")
+    why = record.training.get("not_captured")
     if why:
-        lines.append(f"note: the steps of {about['model']} ran one kernel after the other: {why}")
-    if STAGES in about:
-        accuracy = about[STAGES]["label_accuracy"]
+        lines.append(f"note: the steps of {record.model} ran one kernel after the other: {why}")
+    if record.stages is not None:
+        accuracy = record.stages["label_accuracy"]
         lines.append(
-            f"after the last of {len(about[STAGES]['after_each'])} stages: label accuracy {accuracy['average']:.3f} on "
+            f"after the last of {len(record.stages['after_each'])} stages: label accuracy {accuracy['average']:.3f} on "
             f"average, forgetting {accuracy['forgetting']:.3f}"
         )
     return lines

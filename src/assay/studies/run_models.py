@@ -34,13 +34,13 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
     """Return a function from a split to the model of a run on it, and the facts of the run."""
     if folder.is_file():
         return _by_file(folder, dataset, split)
-    about = RunFolder(folder).about()
+    record = RunFolder(folder).record
     check_dataset(RunFolder(folder), dataset)
     from assay.models import load_model
 
-    trained_on = str(about["config"].get("device", "auto"))
+    trained_on = str(record.config.get("device", "auto"))
     model = load_model(folder, "cpu" if trained_on == "cpu" else "auto")  # a policy asks for millions of answers
-    known = {key: about[key] for key in ("model", "seed", "config")}
+    known = {"model": record.model, "seed": record.seed, "config": record.config}
     return model.intervene, known
 
 
