@@ -6,6 +6,16 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.contracts.intervenable import EVERY as EVERY
+    from assay.contracts.intervenable import BottleneckModel as BottleneckModel
+    from assay.contracts.intervenable import IntervenableModel as IntervenableModel
+    from assay.contracts.intervenable import LabelHead as LabelHead
+    from assay.contracts.intervenable import LinearHead as LinearHead
+    from assay.contracts.intervenable import ModelOutput as ModelOutput
+    from assay.contracts.intervenable import Rows as Rows
+    from assay.contracts.intervenable import logistic_head as logistic_head
+    from assay.contracts.intervenable import one_hot as one_hot
+    from assay.contracts.intervenable import override as override
     from assay.contracts.manifest import FORMAT as FORMAT
     from assay.contracts.manifest import PAIRS as PAIRS
     from assay.contracts.manifest import ImportRecord as ImportRecord

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.contracts import IntervenableModel
 from assay.data import Dataset, SplitData
-from assay.diagnosis import Answering, IntervenableModel, model_from_predictions
+from assay.diagnosis import Answering, model_from_predictions
 from assay.errors import ConfigError, DataError
 from assay.metrics import gather_from
 from assay.predictions import Predictions, read_predictions
