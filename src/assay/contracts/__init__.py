@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import to_json as to_json
     from assay.contracts.run_record import FILES as FILES
     from assay.contracts.run_record import SEAL as SEAL
-    from assay.contracts.run_record import DataRecord as DataRecord
     from assay.contracts.run_record import RunRecord as RunRecord
     from assay.contracts.run_record import TransferRecord as TransferRecord
     from assay.contracts.run_record import parse_record as parse_record
