@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError, MissingExtra, RunFailed
-from assay.render import label_pixels, picture_of, shoot
-from assay.render.engines import blender
+from assay.render import blender, label_pixels, picture_of, shoot
 from tests.render.test_engines import room
 
 needs_blender = pytest.mark.skipif(blender.interpreter() is None, reason="bpy is not installed")

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from assay.data.annotated_copy import Machine as Machine
     from assay.data.annotated_copy import annotate as annotate
     from assay.data.annotated_copy import likeliest_codes as likeliest_codes
-    from assay.data.annotation import Annotation as Annotation
     from assay.data.annotation import MENDING as MENDING
+    from assay.data.annotation import Annotation as Annotation
     from assay.data.archive_file import archive as archive
     from assay.data.cache import cache_folder as cache_folder
     from assay.data.cluster import Call as Call
@@ -36,21 +36,22 @@ if TYPE_CHECKING:
     from assay.data.columns import to_column as to_column
     from assay.data.concept_masks import ConceptMasks as ConceptMasks
     from assay.data.concept_reader import ConceptReader as ConceptReader
-    from assay.data.confounding.confounder import Confounder as Confounder
-    from assay.data.confounding.confounder import Coupling as Coupling
     from assay.data.confounding.confounder import NUISANCES as NUISANCES
     from assay.data.confounding.confounder import REVERSED as REVERSED
     from assay.data.confounding.confounder import SHIFTED as SHIFTED
     from assay.data.confounding.confounder import UNCONFOUNDED as UNCONFOUNDED
+    from assay.data.confounding.confounder import Confounder as Confounder
+    from assay.data.confounding.confounder import Coupling as Coupling
     from assay.data.confounding.confounder import couplings_of as couplings_of
-    from assay.data.confounding.source import ConfoundedSource as ConfoundedSource
     from assay.data.confounding.source import TRIES as TRIES
+    from assay.data.confounding.source import ConfoundedSource as ConfoundedSource
     from assay.data.confounding.stored import Copying as Copying
     from assay.data.confounding.stored import confound_dataset as confound_dataset
     from assay.data.confounding.task import plain as plain
     from assay.data.dataset import Dataset as Dataset
     from assay.data.dataset import SplitData as SplitData
     from assay.data.dataset import decode as decode
+    from assay.data.dataset_card import card as card
     from assay.data.decoded_file import DecodedFile as DecodedFile
     from assay.data.decoding import Fill as Fill
     from assay.data.decoding import Lookahead as Lookahead
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from assay.data.rebuild import redrawing_for as redrawing_for
     from assay.data.rebuild import task_of as task_of
     from assay.data.recipe import MOST_PAIRS as MOST_PAIRS
+    from assay.data.recipe import RECIPE_KEYS as RECIPE_KEYS
     from assay.data.recipe import Recipe as Recipe
     from assay.data.recipe import recipe_from as recipe_from
     from assay.data.recipe import split_to_dict as split_to_dict
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from assay.data.remote import refuse_named as refuse_named
     from assay.data.remote import refuse_remote as refuse_remote
     from assay.data.shard import IMAGE as IMAGE
+    from assay.data.shard import ShardWriter as ShardWriter
     from assay.data.shard import file_names as file_names
     from assay.data.shard import table_of as table_of
     from assay.data.shown_values import ShownValues as ShownValues

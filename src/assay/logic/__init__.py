@@ -21,10 +21,14 @@ if TYPE_CHECKING:
     from assay.logic.decode import Decoder as Decoder
     from assay.logic.dimacs import CNF as CNF
     from assay.logic.dimacs import parse_dimacs as parse_dimacs
+    from assay.logic.distance import distances as distances
     from assay.logic.evaluation import COMPARE as COMPARE
     from assay.logic.evaluation import Evaluator as Evaluator
     from assay.logic.evaluation import evaluate as evaluate
     from assay.logic.features import guard_atom as guard_atom
+    from assay.logic.formula import BITS as BITS
+    from assay.logic.formula import MIRRORED as MIRRORED
+    from assay.logic.formula import TRUE as TRUE
     from assay.logic.formula import AllDifferent as AllDifferent
     from assay.logic.formula import AllEqual as AllEqual
     from assay.logic.formula import And as And
@@ -37,7 +41,6 @@ if TYPE_CHECKING:
     from assay.logic.formula import If as If
     from assay.logic.formula import Iff as Iff
     from assay.logic.formula import Implies as Implies
-    from assay.logic.formula import MIRRORED as MIRRORED
     from assay.logic.formula import Member as Member
     from assay.logic.formula import Minus as Minus
     from assay.logic.formula import Not as Not
@@ -47,7 +50,6 @@ if TYPE_CHECKING:
     from assay.logic.formula import Product as Product
     from assay.logic.formula import Quantified as Quantified
     from assay.logic.formula import Sum as Sum
-    from assay.logic.formula import TRUE as TRUE
     from assay.logic.formula import Var as Var
     from assay.logic.formula import Xor as Xor
     from assay.logic.formula import at_least as at_least
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from assay.logic.formula import conjunction as conjunction
     from assay.logic.formula import disjunction as disjunction
     from assay.logic.formula import exactly as exactly
+    from assay.logic.formula import lift as lift
     from assay.logic.formula import negative as negative
     from assay.logic.formula import parity as parity
     from assay.logic.formula import product as product
@@ -64,10 +67,10 @@ if TYPE_CHECKING:
     from assay.logic.ground import ground_formula as ground_formula
     from assay.logic.ground import shape_of as shape_of
     from assay.logic.ground import well_formed as well_formed
+    from assay.logic.knowledge import NO_RULE as NO_RULE
     from assay.logic.knowledge import Constraint as Constraint
     from assay.logic.knowledge import Knowledge as Knowledge
     from assay.logic.knowledge import Label as Label
-    from assay.logic.knowledge import NO_RULE as NO_RULE
     from assay.logic.knowledge import Odds as Odds
     from assay.logic.latex_text import latex as latex
     from assay.logic.limits import BUDGET as BUDGET
@@ -76,8 +79,10 @@ if TYPE_CHECKING:
     from assay.logic.parser import parse as parse
     from assay.logic.random_clauses import random_cnf as random_cnf
     from assay.logic.residual import Residuals as Residuals
+    from assay.logic.sensitivity import flips as flips
     from assay.logic.tally import chance_of as chance_of
     from assay.logic.tally import true_outcomes as true_outcomes
+    from assay.logic.tally import truth_diagram as truth_diagram
     from assay.logic.tally import uniform as uniform
     from assay.logic.terms import Node as Node
     from assay.logic.terms import Term as Term
@@ -87,6 +92,7 @@ if TYPE_CHECKING:
     from assay.logic.traverse import substitute as substitute
     from assay.logic.traverse import walk as walk
     from assay.logic.variants import Boundary as Boundary
+    from assay.logic.variants import boundary_of as boundary_of
     from assay.logic.write import quote as quote
 else:
     from assay.doors import door

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from assay.prolog.ilp_files import popper_files as popper_files
     from assay.prolog.labelling import Worlds as Worlds
     from assay.prolog.labelling import label as label
+    from assay.prolog.labelling import question_of as question_of
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
     from assay.prolog.limits import ProofLimits as ProofLimits
+    from assay.prolog.literals import WORLD_ARGUMENT as WORLD_ARGUMENT
     from assay.prolog.literals import AttributeTerm as AttributeTerm
     from assay.prolog.literals import CountLiteral as CountLiteral
     from assay.prolog.literals import Literal as Literal
-    from assay.prolog.literals import WORLD_ARGUMENT as WORLD_ARGUMENT
     from assay.prolog.literals import literals_by_terms as literals_by_terms
     from assay.prolog.oracles import ask_program as ask_program
     from assay.prolog.oracles import check_oracle as check_oracle
@@ -31,15 +32,17 @@ if TYPE_CHECKING:
     from assay.prolog.predefined import with_predefined as with_predefined
     from assay.prolog.program import Program as Program
     from assay.prolog.program import read_program as read_program
+    from assay.prolog.reader import Clause as Clause
+    from assay.prolog.templates import WorldTemplate as WorldTemplate
     from assay.prolog.terms import PrologError as PrologError
     from assay.prolog.terms import Term as Term
     from assay.prolog.terms import Variable as Variable
     from assay.prolog.terms import chain_of as chain_of
     from assay.prolog.terms import deref as deref
     from assay.prolog.terms import key_of as key_of
+    from assay.prolog.vocabulary import WORLD as WORLD
     from assay.prolog.vocabulary import Relation as Relation
     from assay.prolog.vocabulary import Vocabulary as Vocabulary
-    from assay.prolog.vocabulary import WORLD as WORLD
     from assay.prolog.vocabulary import plain_name as plain_name
     from assay.prolog.vocabulary import unused_name as unused_name
     from assay.prolog.vocabulary import value_text as value_text

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.render.canvas import regular_polygon as regular_polygon
     from assay.render.engines import Engine as Engine
     from assay.render.engines import Quality as Quality
+    from assay.render.engines import blender as blender
     from assay.render.engines import check_engine as check_engine
     from assay.render.engines import label_pixels as label_pixels
     from assay.render.engines import picture_of as picture_of
@@ -26,11 +27,12 @@ if TYPE_CHECKING:
     from assay.render.marks import mark_area as mark_area
     from assay.render.marks import mark_image as mark_image
     from assay.render.marks import mark_picture as mark_picture
+    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import Box as Box
     from assay.render.picture import Layout as Layout
-    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import ObjectBox as ObjectBox
     from assay.render.picture import Picture as Picture
+    from assay.render.picture import boxes_of as boxes_of
     from assay.render.png import decode_png as decode_png
     from assay.render.png import encode_png as encode_png
     from assay.render.png import packed_pixels as packed_pixels

@@ -14,14 +14,15 @@ if TYPE_CHECKING:
     from assay.runs.folder import LOGS as LOGS
     from assay.runs.folder import PROGRAM as PROGRAM
     from assay.runs.folder import RUN as RUN
-    from assay.runs.folder import RunFolder as RunFolder
     from assay.runs.folder import STAGES as STAGES
     from assay.runs.folder import TRANSFER as TRANSFER
     from assay.runs.folder import USAGE as USAGE
     from assay.runs.folder import WEIGHTS as WEIGHTS
+    from assay.runs.folder import RunFolder as RunFolder
     from assay.runs.other_rule import read_other_rule as read_other_rule
     from assay.runs.other_rule import under_rule as under_rule
     from assay.runs.seals import check_learned as check_learned
+    from assay.runs.seals import sealed as sealed
     from assay.runs.units import UNITS as UNITS
     from assay.runs.units import units_of as units_of
     from assay.runs.usage import measure_usage as measure_usage

@@ -7,14 +7,17 @@ writes the pages.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.suites.board import SuiteBoard as SuiteBoard
+    from assay.suites.board import rank_table as rank_table
+    from assay.suites.entry import SuiteEntry as SuiteEntry
     from assay.suites.entry import score_entry as score_entry
     from assay.suites.making import DATA as DATA
     from assay.suites.making import make_data as make_data
     from assay.suites.matrix import matrix_cells as matrix_cells
     from assay.suites.matrix import matrix_table as matrix_table
     from assay.suites.matrix import small_datasets as small_datasets
-    from assay.suites.rows import BoardRow as BoardRow
     from assay.suites.rows import RECORDS as RECORDS
+    from assay.suites.rows import BoardRow as BoardRow
     from assay.suites.rows import add_entry as add_entry
     from assay.suites.rows import plain as plain
     from assay.suites.rows import read_rows as read_rows
