@@ -226,7 +226,7 @@ def test_counterfactual_worlds_go_along_with_the_rows_that_are_kept(tmp_path: Pa
     fewer = annotated(old, tmp_path / "fewer", label_shares={True: 0.9}, splits=["test"])
     pairs, before = fewer["pairs"], old["pairs"]
     kept = np.isin(before.pair_rows, fewer["test"].index)
-    assert 0 < len(pairs) == kept.sum() < len(before) and fewer.pairs is not None and fewer.pairs["size"] == len(pairs)
+    assert 0 < len(pairs) == kept.sum() < len(before) and fewer.pairs is not None and fewer.pairs.size == len(pairs)
     assert pairs.pair_rows.tolist() == before.pair_rows[kept].tolist()
     assert (pairs.concepts == before.concepts[kept]).all()
     assert pairs.pngs == [png for png, keep in zip(before.pngs, kept, strict=True) if keep]

@@ -14,11 +14,12 @@ if TYPE_CHECKING:
     from assay.render.canvas import regular_polygon as regular_polygon
     from assay.render.engines import Engine as Engine
     from assay.render.engines import Quality as Quality
-    from assay.render.engines import blender as blender
     from assay.render.engines import check_engine as check_engine
     from assay.render.engines import label_pixels as label_pixels
     from assay.render.engines import picture_of as picture_of
     from assay.render.engines import shoot as shoot
+    from assay.render.engines.blender import interpreter as interpreter
+    from assay.render.engines.blender import running_blender as running_blender
     from assay.render.image_files import MOST_PIXELS as MOST_PIXELS
     from assay.render.image_files import open_image as open_image
     from assay.render.letterbox import Letterbox as Letterbox
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from assay.render.marks import mark_area as mark_area
     from assay.render.marks import mark_image as mark_image
     from assay.render.marks import mark_picture as mark_picture
-    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import Box as Box
     from assay.render.picture import Layout as Layout
+    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import ObjectBox as ObjectBox
     from assay.render.picture import Picture as Picture
     from assay.render.picture import boxes_of as boxes_of
