@@ -80,9 +80,6 @@ def test_values_may_have_letters_of_any_alphabet(tmp_path):
     assert "blå" in (tmp_path / "out" / "rules.pl").read_text(encoding="utf-8")
 
 
-@pytest.mark.xfail(
-    reason="the true ones are written: the symbols of a split have no columns of what was given", strict=True
-)
 def test_learners_read_the_labels_that_are_given(mnlogic, tmp_path):
     annotate(mnlogic, Annotation(label_noise=0.4), tmp_path / "noisy")
     noisy = Dataset.open(tmp_path / "noisy")

@@ -39,7 +39,7 @@ def test_a_setting_that_there_is_not_is_refused_with_the_one_like_it(name):
         assert f"unknown key '{wrong}'; did you mean '" in said and "\n" not in said and caught.value.exit_code == 2
 
 
-NOT_YET = {("robots", "preset"), ("cocologic", "most"), ("cocologic-fs", "most")}
+NOT_YET = {("cocologic", "most"), ("cocologic-fs", "most")}
 """Settings of which some value still ends in a traceback or takes all memory."""
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
-from assay.logic import (
+from assay.logic import product, total, (
     AllDifferent,
     AllEqual,
     And,
@@ -175,7 +175,7 @@ def number(rng: Rng, scope: Scope, depth: int) -> Formula:
     kind = pick(rng, ["total", "product", "negative", "divide", "function", "pow", "count", "slots", "if", "truth"])
     parts = several(rng, number, scope, depth, least=2)
     if kind in ("total", "product", "negative"):
-        return negative(parts[0]) if kind == "negative" else getattr(f, kind)(*parts)
+        return negative(parts[0]) if kind == "negative" else {"total": total, "product": product}[kind](*parts)
     if kind == "divide":
         divisor = pick(rng, [Const(3), Const(-2), Function("abs", parts[:1]) + 1])
         return Divide(pick(rng, ["//", "%"]), parts[1], divisor)

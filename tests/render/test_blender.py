@@ -115,7 +115,7 @@ def test_a_blender_that_ends_fails_or_hangs_gives_one_line(pretend, monkeypatch,
     pretend(f"print('ready', flush=True); {body}")
     running_blender()
     if "seconds" in said:
-        monkeypatch.setattr(blender, "LIMIT", 1.0)  # the limit of a picture, which is 15 minutes
+        monkeypatch.setattr("assay.render.engines.blender.LIMIT", 1.0)  # the limit of a picture, which is 15 minutes
     with pytest.raises(RunFailed, match=said) as caught:
         shoot(room(), "blender")
     assert "\n" not in str(caught.value)

@@ -106,7 +106,7 @@ def audit(
     for name, cost in costs.items():
 
         def progress(share: float, name: str = name, start: float = done, cost: float = cost) -> None:
-            watch(name, (start + share * cost) / sum(costs.values()))
+            watch(name, (start + share * cost) / max(sum(costs.values()), LEAST_COST))
 
         progress(0.0)
         results.append(CHECKS[name](replace(data, progress=progress)))

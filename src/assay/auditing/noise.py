@@ -91,6 +91,8 @@ def unequal(labels: Codes, concepts: Codes) -> Doubt:
     >>> unequal(np.array([1, 1, 1, 0]), np.array([[0], [0], [0], [0]])).rows.tolist()
     [3]
     """
+    if not len(labels):
+        return Doubt(np.zeros(0, dtype=np.int64), 0)
     _, worlds = np.unique(concepts, axis=0, return_inverse=True)
     worlds = worlds.ravel()
     counts = np.zeros((worlds.max() + 1, labels.max() + 1), dtype=np.int64)

@@ -67,7 +67,8 @@ def readings(data: AuditedDataset) -> list[PixelReading]:
     parts = [part for part in data.parts.values() if len(part.pictures)]
     if sum(len(part.pictures) for part in parts) < FEWEST_READ:
         return []
-    pixels = np.concatenate([[np.append(s.small, s.means) for s in part.stats] for part in parts])
+    channels = min(len(stats.means) for part in parts for stats in part.stats)  # grey ones have one, colour three
+    pixels = np.concatenate([[np.append(s.small, s.means[:channels]) for s in part.stats] for part in parts])
     patches = np.concatenate([[s.patches[:, :, :3].ravel() for s in part.stats] for part in parts])
     concepts = np.concatenate([part.concepts[: len(part.pictures)] for part in parts])
     rows = rng_for(0, "audit", "reading").permutation(len(concepts))[:MOST_READ]

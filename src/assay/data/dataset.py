@@ -147,12 +147,17 @@ class Dataset:
         folder = self.folder.resolve()
         return {"folder": str(folder), "from_run": Path(os.path.relpath(folder, run.resolve())).as_posix(), **known}
 
-    def symbols(self, name: str, styles: bool = True) -> SplitData:
-        """Read a split without its pictures, and if asked without the styles, which are most of what is left."""
+    def symbols(self, name: str, styles: bool = True, given: bool = False) -> SplitData:
+        """Read a split without its pictures, and if asked without the styles, which are most of what is left.
+
+        With `given`, an annotated copy's labels and concepts, from which models learn, are read too.
+        """
         knowledge = self.knowledge
         concepts = [CONCEPT + concept for concept in knowledge.space.names]
         more = [PAIR_ROW, PAIR_CONCEPT] if name == PAIRS else []
         labels = [LABEL + label for label in knowledge.label_names]
+        annotation = self.manifest.task.annotation if given and name != PAIRS else None
+        more += [] if annotation is None else annotation.given
         return self.read(name, ["index", *concepts, *labels, *(["style"] if styles else []), *more])
 
 

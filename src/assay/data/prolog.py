@@ -31,7 +31,7 @@ def write_prolog(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[
     knowledge = dataset.knowledge
     knowledge.require_rule("the export to Prolog")
     _write(folder / "rules.pl", rules_of(knowledge))
-    parts = {name: dataset.symbols(name).with_known_concepts("the export to Prolog") for name in splits}
+    parts = {name: dataset.symbols(name, given=True).with_known_concepts("the export to Prolog") for name in splits}
     return {name: _write_split(knowledge, data, folder / name) for name, data in parts.items()}
 
 

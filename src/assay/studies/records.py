@@ -63,7 +63,7 @@ def _of_run(step: RunStep, path: Path) -> list[Record]:
         result = json.loads(path.read_text(encoding="utf-8"))
         scores = [(split, score) for split, scores in result["scores"].items() for score in scores]
         scores += [(number["split"], number) for number in result["numbers"]]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise DataError(f"{str(path)!r} is damaged; delete it and run the study again") from None
     return [
         Record(

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from assay.contracts import SPLIT_NAME
 from assay.data.imports.source_table import SourceTable
 from assay.errors import DataError
 from assay.seeds import rng_for
@@ -19,6 +20,9 @@ def assign_splits(table: SourceTable, shares: Mapping[str, float], seed: int) ->
     splits = list(table.splits) if table.splits is not None else ["train"] * len(table)
     if "train" not in splits:
         raise DataError(f"no row is of split 'train'; there is: {', '.join(sorted(set(splits)))}")
+    for name in sorted(set(splits)):
+        if not SPLIT_NAME.fullmatch(name):
+            raise DataError(f"{name!r} is no name of a split; name it by letters, digits, '.', '_' and '-'")
     lacking = {name: share for name, share in shares.items() if name != "train" and name not in splits}
     if lacking:
         rows = [row for row, split in enumerate(splits) if split == "train"]

@@ -165,9 +165,9 @@ def translate_settings(settings: Settings) -> Settings:
     preset = ours.values.get("preset")
     if preset is None:
         return ours
-    if preset not in PRESETS:
+    if str(preset) not in PRESETS:
         raise ConfigError(f"{ours.place('preset')}no preset named {preset!r}{suggestion(str(preset), PRESETS)}")
-    return Settings(PRESETS[preset]).merge(ours)
+    return Settings(PRESETS[str(preset)]).merge(ours)
 
 
 def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> RobotRule:
