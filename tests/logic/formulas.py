@@ -11,7 +11,7 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
-from assay.logic import product, total, (
+from assay.logic import (
     AllDifferent,
     AllEqual,
     And,
@@ -34,7 +34,9 @@ from assay.logic import product, total, (
     Var,
     Xor,
     negative,
+    product,
     shape_of,
+    total,
 )
 from assay.seeds import rng_for
 

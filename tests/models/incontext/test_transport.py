@@ -43,7 +43,9 @@ def clock(monkeypatch):
         now[0] += seconds
 
     timer = Timer(lambda: now[0], sleep)
-    monkeypatch.setattr("assay.models.incontext.rate_limit.Timer", lambda: timer)  # the clock: nobody waits for an hour in a test
+    monkeypatch.setattr(
+        "assay.models.incontext.rate_limit.Timer", lambda: timer
+    )  # the clock: nobody waits for an hour in a test
     return slept, lambda: now[0]
 
 
