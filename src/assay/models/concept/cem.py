@@ -41,7 +41,8 @@ class EmbeddedConcepts(nn.Module):
         ]
         wide = [F.leaky_relu(features) for features in self.context(read)]
         return [
-            features.reshape(len(features), size, -1) for size, features in zip(self.sizes, wide, strict=True)
+            features.reshape(len(features), size, features.shape[1] // size)
+            for size, features in zip(self.sizes, wide, strict=True)
         ], logits
 
 

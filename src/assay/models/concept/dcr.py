@@ -102,7 +102,7 @@ class DCR(ConceptModel):
         return torch.cat([F.leaky_relu(self._pair(features)) for features in self.context(read)], dim=1), logits
 
     def _pair(self, read: Tensor) -> Tensor:
-        return read.reshape(len(read), -1, 2, self.config.width)
+        return read.reshape(len(read), read.shape[1] // (2 * self.config.width), 2, self.config.width)
 
     def write_rules(self, embeddings: Tensor, concepts: Sequence[Tensor]) -> tuple[Tensor, Tensor, Tensor]:
         """Return how true each atom is, and for each label value how much it matters, and how much it is meant."""
