@@ -45,7 +45,7 @@ def test_sizes_have_the_categories_of_the_hub(size, category, mnlogic):
 )
 def test_licences_follow_from_the_sources(sources, licence, people, mnlogic):
     named = {name: {"name": name.upper(), "sha256": "0123456789abcdef" * 4} for name in sources}
-    text = card({**mnlogic.manifest.to_dict(), "sources": named})
+    text = card(mnlogic.manifest.but(sources=named))
     assert front(text)["license"] == licence and people in text
     assert all(f"{name}: {name.upper()} (sha256 `0123456789abcdef`)" in text for name in sources)
 
@@ -63,7 +63,7 @@ def test_tables_tell_concepts_labels_constraints_and_splits(mnlogic, evenodd):
     limited = Knowledge.of(
         mnlogic.knowledge.space, {"y": "a ^ b"}, [Constraint("few", parse("a or b"), ("hard", "one"))]
     )
-    text = card({**mnlogic.manifest.to_dict(), "knowledge": limited.to_dict()})
+    text = card(mnlogic.manifest.but(knowledge=limited.to_dict()))
     assert [row[:2] for row in table(text, "| concept |")] == [[name, "False, True"] for name in "abc"]
     assert table(text, "| label |") == [["y", "`xor(a, b)`", "False, True"]]
     assert table(text, "| constraint |")[0][:2] == ["few", "`a or b`"] and "hard, one" in text

@@ -238,9 +238,9 @@ def test_progress_tells_what_was_there_and_then_each_shard(tmp_path: Path, monke
     sizes = {"train": 7, "valid": 0, "test": 5, "hard": 0, "ood": 0, "pairs": 3}
     wanted = recipe_from("mnlogic", Settings({"k": 3, "splits": sizes}))
     seen: list[int] = []
-    manifest = make(wanted, tmp_path / "data", progress=seen.append).to_dict()
-    assert seen == [0, 3, 3, 1, 3, 2, 3] and sum(split["size"] for split in manifest["splits"]) == 12
-    victim = tmp_path / "data" / manifest["splits"][0]["shards"][1]["file"]
+    manifest = make(wanted, tmp_path / "data", progress=seen.append)
+    assert seen == [0, 3, 3, 1, 3, 2, 3] and sum(split.size for split in manifest.splits) == 12
+    victim = tmp_path / "data" / manifest.splits[0].shards[1].file
     before = victim.read_bytes()
     victim.unlink()
     seen.clear()

@@ -66,9 +66,9 @@ def test_pairs_of_a_finished_dataset_are_drawn_anew_and_may_be_taken_away(folder
     manifest = refresh_pairs(data, task_of(data), 5, counts.append).to_dict()
     assert manifest[PAIRS]["size"] == manifest[PAIRS]["asked"] == 5 == sum(counts) and not hidden(folder)
     assert Dataset.open(folder)[PAIRS].pngs == first[:5] and manifest["fingerprint"] == before["fingerprint"]
-    assert refresh_pairs(Dataset.open(folder), task_of(data))[PAIRS]["asked"] == 5  # as many as before
+    assert refresh_pairs(Dataset.open(folder), task_of(data)).pairs.asked == 5  # as many as before
     none = refresh_pairs(Dataset.open(folder), task_of(data), 0)
-    assert none[PAIRS]["size"] == 0 and not list((folder / PAIRS).glob("*.parquet"))
+    assert none.pairs.size == 0 and not list((folder / PAIRS).glob("*.parquet"))
 
 
 def rewritten(folder, change):

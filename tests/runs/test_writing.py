@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts import FILES
 from assay.data import Dataset
 from assay.errors import DataError
 from assay.predictions import read_predictions
@@ -32,8 +31,8 @@ def test_a_record_says_on_what_and_is_written_when_nothing_is_left_over(mnlogic:
     (tmp_path / WEIGHTS).write_bytes(b"weights")
     write_record(RunFolder(tmp_path), mnlogic, ABOUT)
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [WEIGHTS, RUN]
-    about = RunFolder(tmp_path).about()
-    assert about["data"]["fingerprint"] == mnlogic.fingerprint and list(about[FILES]) == [WEIGHTS]
+    about = RunFolder(tmp_path).record
+    assert about.data.fingerprint == mnlogic.fingerprint and list(about.files) == [WEIGHTS]
     check_learned(tmp_path, about)
     check_dataset(RunFolder(tmp_path), mnlogic)
     (tmp_path / WEIGHTS).write_bytes(b"others")
@@ -81,10 +80,10 @@ def test_every_file_that_was_learned_is_hashed_and_no_other(mnlogic: Dataset, tm
     (tmp_path / PROGRAM).write_bytes(b"{}")
     (tmp_path / "history.json").write_text("{}")
     write_record(RunFolder(tmp_path), mnlogic, ABOUT)
-    about = RunFolder(tmp_path).about()
-    assert sorted(about[FILES]) == [WEIGHTS, PROGRAM]
+    about = RunFolder(tmp_path).record
+    assert sorted(about.files) == [WEIGHTS, PROGRAM]
     for change in (lambda path: path.write_bytes(b"[]"), Path.unlink):
         change(tmp_path / PROGRAM)
         with pytest.raises(DataError, match="program.json does not match its hash"):
             check_learned(tmp_path, about)
-    check_learned(tmp_path, {})  # a record of an older version
+    check_learned(tmp_path, about.but(files={}))  # a record of an older version

@@ -28,6 +28,10 @@ class Record(BaseModel):
         """Return what is said as plain data."""
         return self.model_dump(exclude_unset=True)
 
+    def __eq__(self, other: object) -> bool:
+        """Records are equal that say the same, however they came about."""
+        return isinstance(other, Record) and self.to_dict() == other.to_dict()
+
     def but(self, **changes: Any) -> Self:
         """Return it with other values."""
         return self.model_validate({**self.to_dict(), **_plain(changes)})
