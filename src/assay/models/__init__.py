@@ -7,6 +7,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.models.concept.alignment import Aligned as Aligned
     from assay.models.concept.alignment import Alignment as Alignment
     from assay.models.concept.alignment import align_run as align_run
     from assay.models.core.devices import describe_gpu as describe_gpu
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from assay.models.discovery.runs import PAGE as PAGE
     from assay.models.discovery.runs import discover_run as discover_run
     from assay.models.external.wrapped import wrap as wrap
+    from assay.models.probes.bypass import Bypass as Bypass
     from assay.models.probes.bypass import bypass as bypass
     from assay.models.probes.layers import layer_features as layer_features
     from assay.models.probes.layers import layer_names as layer_names
