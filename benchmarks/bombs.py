@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.data import to_json
+from assay.contracts import to_json
 from assay.runs import RUN
 from assay.runs.folder import SEAL, seal_of
 from benchmarks.attempts import attempt

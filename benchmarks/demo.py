@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
-from assay.data import PAIR_CONCEPT, PAIRS
+from assay.contracts import PAIRS
+from assay.data import PAIR_CONCEPT
 from assay.diagnosis import Diagnosis, diagnose
 from assay.metrics import Evidence, gather_from
 from assay.predictions import read_predictions

@@ -22,12 +22,12 @@ from assay.auditing import Audit, audit, audited_dataset
 from assay.auditing.auditor import card_section
 from assay.config import Settings
 from assay.counting import count_readings
-from assay.data import Dataset, to_json
+from assay.contracts import Manifest, to_json
+from assay.data import Dataset
 from assay.data.dataset_card import card
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable
 from assay.data.imports.write import write_dataset
-from assay.data.manifest import fingerprint
 from assay.data.shard import ShardJob, record, write_shard
 from assay.diagnosis import InterventionPlan, InterventionResult, Point, diagnose_predictions
 from assay.diagnosis.interventions.curve import Curve
@@ -132,7 +132,7 @@ def hostile_dataset(folder: Path, names: Sequence[str] = HOSTILE, with_rule: boo
     rule = Settings({"labels": rules} if with_rule else {})
     shutil.rmtree(folder, ignore_errors=True)
     manifest = write_dataset(table, folder, settings, rule, names[0])
-    renamed = json.loads(_rename_labels(to_json(manifest).decode(), names, json.dumps))
+    renamed = json.loads(_rename_labels(to_json(manifest.to_dict()).decode(), names, json.dumps))
     for split in renamed["splits"]:
         job = ShardJob(split["name"], 0)
         table = pq.read_table(folder / job.file)
@@ -162,7 +162,7 @@ def _renamed(manifest: dict[str, Any], names: Sequence[str]) -> dict[str, Any]:
     changed = {**manifest, **known, "knowledge": {**knowledge, "encoders": groups}}
     changed["versions"] = {**manifest["versions"], "assay": text, names[1]: text}
     changed["pairs"] = {**manifest["pairs"], "none": text}
-    return {**changed, "fingerprint": fingerprint(changed)}
+    return Manifest.of(changed).to_dict()
 
 
 # -- all that becomes a page -------------------------------------------------------------------------------------------
@@ -255,12 +255,12 @@ class Pages:
     def cards(self, dataset: Dataset) -> dict[str, str]:
         """Return the card, that of a dataset that was made from a rule, and the section of the audit."""
         manifest = dataset.manifest
-        made = {key: value for key, value in manifest["task"].items() if key != "imported"}
+        made = {key: value for key, value in manifest.task.to_dict().items() if key != "imported"}
         source = {"name": self.text, "sha256": self.text}
         about = {"settings": {self.names[0]: self.text}, "splits": [self.text], "seed": self.text, "parent": self.text}
         made |= {"annotation": {**about, "reader": {"reader": self.text}}}
         sources = dict.fromkeys(self.names, source)
-        cards = {"card": card(manifest), "card of a task": card({**manifest, "task": made, "sources": sources})}
+        cards = {"card": card(manifest), "card of a task": card(Manifest.of({**manifest.to_dict(), "task": made, "sources": sources}))}
         results = audit(audited_dataset(dataset), ("complete",))
         cards["card of an audit"] = card_section(replace(results, results=(*self.results(results),)))
         return {name: markdown_page(text.partition("\n---\n")[2] or text) for name, text in cards.items()}

@@ -8,7 +8,7 @@ from benchmarks.deleted import deleted_outputs
 from benchmarks.fuzz import prepare
 from safetensors.numpy import load_file, save_file
 
-from assay.data import to_json
+from assay.contracts import to_json
 from assay.processes import start_program
 from assay.runs import RunFolder
 from assay.runs.seals import sealed

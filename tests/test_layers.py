@@ -13,7 +13,7 @@ from assay.families import FAMILIES, SHARED
 
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
-    "doors", "arrays", "errors", "distribution", "code_files", "links", "files", "frames", "html", "markdown", "plots", "progress", "processes", "registry", "seeds", "config", "concepts", "logic", "prolog", "counting", "worlds", "render", "tasks", "data",
+    "doors", "arrays", "errors", "distribution", "code_files", "links", "files", "frames", "html", "markdown", "plots", "progress", "processes", "registry", "seeds", "config", "contracts", "concepts", "logic", "prolog", "counting", "worlds", "render", "tasks", "data",
     "families", "predictions", "metrics", "runs", "auditing", "diagnosis", "reporting", "viewer", "models", "mending", "testing", "studies", "suites", "api", "cli", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))

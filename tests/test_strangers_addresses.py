@@ -12,8 +12,9 @@ import fsspec
 import pytest
 
 import assay
-from assay.data import Dataset, to_json
-from assay.data.manifest import fingerprint
+from assay.data import Dataset
+from assay.contracts import to_json
+from assay.contracts import fingerprint
 from assay.errors import DataError
 from assay.runs import RunFolder, write_record
 from tests.own_files import call

@@ -12,7 +12,7 @@ import pytest
 from assay.config import Settings
 from assay.data import content, make, recipe_from, shard
 from assay.data.content import content_of
-from assay.data.manifest import fingerprint
+from assay.contracts import fingerprint
 from assay.render import decode_png, encode_png, png
 
 

@@ -62,7 +62,8 @@ from assay.data.recipe import usual_size
 from assay.data.regions import RegionRow
 from assay.data.remote import RemotePath
 from assay.data.row_choice import choose_rows, quotas
-from assay.data.shard import ShardJob, ShardRecord
+from assay.data.shard import ShardJob
+from assay.contracts import ShardRecord
 from assay.data.shard_files import ShardFile, ShardTable
 from assay.errors import ConfigError, DataError, MissingExtra, RunFailed, UnknownName
 from assay.logic import TRUE, Constraint, Knowledge, evaluate, parse

@@ -56,7 +56,8 @@ from assay.data.decoding import count_workers, decode
 from assay.data.picture_store import PictureStore
 from assay.data.recipe import confounders_from, usual_size
 from assay.data.remote import RemotePath
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter
+from assay.data.shard import ShardJob, ShardWriter
+from assay.contracts import ShardRecord
 from assay.data.shard_files import ShardFile, ShardTable
 from assay.data.split_data import example_table
 from assay.errors import ConfigError, DataError, KnowledgeError, MissingExtra

@@ -117,7 +117,7 @@ def test_making_that_was_stopped_goes_on_and_the_manifest_comes_last(recipe, add
 
 
 def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):
-    from assay.data.manifest import fingerprint
+    from assay.contracts import fingerprint
 
     make(recipe, f"file://{tmp_path}/x")
     manifest = json.loads((tmp_path / "x" / NAME).read_text())

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import PAIRS, Dataset
+from assay.contracts import PAIRS
+from assay.data import Dataset
 from assay.errors import DataError
 from assay.runs import FILES, RUN, RunFolder
 from assay.runs.folder import PARTS, SEAL, seal_of

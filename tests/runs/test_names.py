@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from assay.data import to_json
+from assay.contracts import to_json
 from assay.runs import RUN, RunFolder
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data.manifest import fingerprint
+from assay.contracts import fingerprint
 from assay.errors import DataError, UnknownName
 from assay.viewer.folders import inside, open_shelf
 

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.data import CONCEPT, numbers
-from assay.data.manifest import fingerprint
+from assay.contracts import fingerprint
 from assay.predictions import Answer, Predictions
 from assay.viewer import State
 from assay.viewer import table as tables

@@ -15,7 +15,8 @@ import pyarrow as pa
 from assay.api.running import Run
 from assay.arrays import Array, as_array
 from assay.concepts import Value
-from assay.data import CONCEPT, LABEL, PAIRS, Dataset, SplitData
+from assay.contracts import PAIRS
+from assay.data import CONCEPT, LABEL, Dataset, SplitData
 from assay.errors import ConfigError, DataError, suggestion
 from assay.predictions import Answer, Predictions, answers_in
 from assay.runs import RunFolder
@@ -161,7 +162,7 @@ def predictions_of(
     predict = predictor_of(answers, dataset, transform)
     names = [name for name in dataset.split_names if not name.startswith("train")] if splits is None else list(splits)
     asked = sorted(names, key=lambda name: not name.startswith("test"))
-    if dataset.pairs is not None and dataset.pairs["split"] in asked:
+    if dataset.pairs is not None and dataset.pairs.split in asked:
         asked.append(PAIRS)
     return {name: predict(dataset[name]) for name in asked}
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
 from assay.config import Settings, validate
+from assay.contracts import PAIRS, Manifest
 from assay.data import (
     MOST_PAIRS,
-    PAIRS,
     Annotation,
     Confounder,
     Dataset,
@@ -81,7 +81,7 @@ def pairs(dataset: Dataset) -> SplitData:
 
 def redraw_pairs(
     dataset: Data, count: int | None = None, *, progress: bool | None = None, config: ConfigSource = None
-) -> dict[str, Any]:
+) -> Manifest:
     """Draw the split of counterfactual worlds of a dataset anew, and return its new manifest.
 
     Parameters
@@ -175,7 +175,7 @@ class AnnotateOutcome:
     """An annotated copy of a dataset, and what the machine that annotated it used, if one did."""
 
     folder: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     usage: dict[str, Any]
 
     @property

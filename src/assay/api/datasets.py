@@ -12,6 +12,7 @@ from pydantic import Field
 
 from assay.api.arguments import ConfigSource, merge_settings
 from assay.config import Config, Settings, validate
+from assay.contracts import Manifest
 from assay.data import (
     Cluster,
     Dataset,
@@ -51,7 +52,7 @@ class MakeOutcome:
 
     recipe: Recipe
     folder: Folder
-    manifest: dict[str, Any]
+    manifest: Manifest
     made: int
     """How many examples were made now; the others were there."""
     seconds: float

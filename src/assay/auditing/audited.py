@@ -11,6 +11,7 @@ import numpy as np
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import Settings
+from assay.contracts import SplitRecord
 from assay.data import AT_ONCE, Dataset, SplitData, decode, task_of
 from assay.errors import DataError
 from assay.logic import TRUE, Formula, Knowledge
@@ -176,7 +177,7 @@ def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> Audit
         task, why = task_of(dataset, settings), ""
     except DataError as error:
         task, why = None, str(error)
-    about = {split["name"]: split for split in dataset.manifest["splits"]}
+    about = dataset.manifest.splits_by_name
     splits = {name: dataset[name] for name in dataset.split_names}
     parts = {name: _part(data, task, about[name]) for name, data in splits.items()}
     knowledge = dataset.knowledge
@@ -185,7 +186,7 @@ def audited_dataset(dataset: Dataset, settings: Settings | None = None) -> Audit
     return AuditedDataset(dataset.name, knowledge.space, values, parts, rule, task, why, splits)
 
 
-def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> AuditedSplit:
+def _part(data: SplitData, task: Task | None, about: SplitRecord) -> AuditedSplit:
     columns = data.columns
     some = range(min(len(data), MOST_PICTURES))
     worlds = [data.world(row) for row in some]
@@ -199,8 +200,8 @@ def _part(data: SplitData, task: Task | None, about: Mapping[str, Any]) -> Audit
         nuisances_of([dict(world.style) for world in worlds], len(data)),
         _ingredients(worlds, task),
         data.where,
-        tuple(about["disjoint_from"]),
-        about["quota"] is not None or data.name == HARD,
+        tuple(about.disjoint_from),
+        about.quota is not None or data.name == HARD,
     )
 
 

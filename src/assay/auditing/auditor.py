@@ -11,7 +11,7 @@ from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult
 from assay.auditing.complete import complete
 from assay.auditing.reading import MOST_READ, seconds_to_read
-from assay.data import to_json
+from assay.contracts import to_json
 from assay.errors import UnknownName, suggestion
 from assay.files import write_atomically
 from assay.html import html_table

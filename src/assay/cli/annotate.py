@@ -31,9 +31,9 @@ def annotate(
 
     outcome = annotate_dataset(data, output, settings_from(settings, config), seed=seed)
     manifest, usage = outcome.manifest, outcome.usage
-    counts = manifest["task"]["annotation"]["found"]
+    counts = {} if manifest.task.annotation is None else manifest.task.annotation.found
     if as_json:
-        facts = {"folder": str(output), "fingerprint": manifest["fingerprint"], "splits": counts}
+        facts = {"folder": str(output), "fingerprint": manifest.fingerprint, "splits": counts}
         print_json({**facts, **({"usage": usage} if usage else {})})
         return
     rows = [[name, f"{n['examples']:,}", *(f"{100 * n[key]:.1f} %" for key in CHANGES)] for name, n in counts.items()]
@@ -42,7 +42,7 @@ def annotate(
         cached, unreadable = f"{usage['from_cache']} from the cache", f"{usage['unreadable']} pictures not read"
         tokens = f"tokens: {usage['tokens_in']:,} + {usage['tokens_out']:,}, cost: {usage['cost']:g}"
         say(f"answers: {usage['requests']} ({cached}), {unreadable}, {tokens}")
-    say(f"{output}  fingerprint {manifest['fingerprint']}  next: assay train cbm {output} -o RUN")
+    say(f"{output}  fingerprint {manifest.fingerprint}  next: assay train cbm {output} -o RUN")
 
 
 CHANGES = ("missing", "wrong", "wrong_labels")

@@ -40,7 +40,7 @@ def confound(
     partner = goes_with or dataset.knowledge.label_names[0]
     copy = plant(dataset, output, what, partner, strength, where=where)
     if as_json:
-        planted = copy.manifest["task"]["confound"][0]
+        planted = copy.manifest.task.confound[0]
         print_json({"folder": str(output), "fingerprint": copy.fingerprint, "confound": planted})
         return
     say(f"{what} goes with {partner} in {100 * strength:.0f} % of the examples; new splits: unconfounded, reversed")

@@ -37,9 +37,10 @@ def import_data(
         source, output, layout=layout, labels=label, concepts=concept, rule=rule, seed=seed, config=values
     )
     if as_json:
-        print_json(dataset.manifest)
+        print_json(dataset.manifest.to_dict())
         return
-    say(describe_import(dataset.manifest["task"]["imported"]))
+    if dataset.manifest.task.imported is not None:
+        say(describe_import(dataset.manifest.task.imported))
     if not dataset.knowledge.has_rule:
         say(f"no rule is known: have rules proposed by 'assay train rules {output} -o RUN' (or tree, ilp, synthesis)")
     say(f"{output}  next: assay audit {output}")

@@ -61,16 +61,16 @@ def make(
     rows = sum(part.size for part in outcome.recipe.splits) + outcome.recipe.pairs
     packed = None if outcome.archive is None else str(outcome.archive)
     if as_json:
-        sizes = {part["name"]: part["size"] for part in manifest["splits"]}
+        sizes = {part.name: part.size for part in manifest.splits}
         timing = {"seconds": outcome.seconds, "cpu_seconds": outcome.cpu_seconds}
-        place = {"folder": str(outcome.folder), "fingerprint": manifest["fingerprint"]}
+        place = {"folder": str(outcome.folder), "fingerprint": manifest.fingerprint}
         facts = {**place, "examples": rows, "made": made}
-        sizes["pairs"] = manifest["pairs"]["size"]
+        sizes["pairs"] = manifest.pairs.size
         print_json({**facts, "splits": sizes, **timing, "archive": packed})
         return
-    rows += manifest["pairs"]["size"] - outcome.recipe.pairs  # not every world can be changed
+    rows += manifest.pairs.size - outcome.recipe.pairs  # not every world can be changed
     kept = f"; {rows - made:,} were there" if made < rows else ""
     speed = f" ({made / max(outcome.cpu_seconds, 1e-9):,.0f} per CPU second)"
     rate = "" if base.merge(given).values.get("cluster") else speed
     say(f"made {made:,} examples in {outcome.seconds:.1f} s{rate}{kept}")
-    say(f"{outcome.folder}  fingerprint {manifest['fingerprint']}" + (f"  archive {packed}" if packed else ""))
+    say(f"{outcome.folder}  fingerprint {manifest.fingerprint}" + (f"  archive {packed}" if packed else ""))

@@ -53,11 +53,11 @@ def pairs(
                 "--split and --do need -o FILE; the dataset's own split holds single changes of test worlds"
             )
         manifest = redraw_pairs(data, count, config=values)
-        part, fingerprint = manifest["pairs"], manifest["fingerprint"]
+        part, fingerprint = manifest.pairs, manifest.fingerprint
         if as_json:
-            print_json({"folder": str(data), "fingerprint": fingerprint, "pairs": part["size"]})
+            print_json({"folder": str(data), "fingerprint": fingerprint, "pairs": part.size})
             return
-        say(f"{part['size']} worlds of split {part['split']} with one concept changed")
+        say(f"{part.size} worlds of split {part.split} with one concept changed")
         say(f"{data}  split pairs  fingerprint {fingerprint}")
         return
     found = write_pairs(data, output, split=split, count=count, do=do, config=values)

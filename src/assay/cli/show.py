@@ -12,6 +12,7 @@ from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, pri
 
 if TYPE_CHECKING:
     from assay.config import Settings
+    from assay.contracts import ImportRecord, Manifest
     from assay.diagnosis import Check
     from assay.logic import Knowledge
     from assay.registry import Registry
@@ -94,7 +95,7 @@ def _show_task(task: str, settings: "Settings", as_json: bool) -> None:
         return
     print_text(f"{facts['name']} (version {facts['version']})\n\n{facts['about']}\n")
     _print_knowledge(facts)
-    rows = [[s["name"], f"{s['size']:,}", s["where"], _share(s["share"]), _even(s)] for s in facts["splits"]]
+    rows = [[s["name"], f"{s.size:,}", s["where"], _share(s["share"]), _even(s)] for s in facts["splits"]]
     print_table(["split", "examples", "worlds where", "share", "even over"], rows)
     print_text()
     settings_rows = [[name, str(about["default"]), about["help"]] for name, about in facts["settings"].items()]
@@ -158,16 +159,16 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
 
     dataset = Dataset.open(folder)
     if as_json:
-        print_json(dataset.manifest)
+        print_json(dataset.manifest.to_dict())
         return
     manifest = dataset.manifest
-    print_text(f"{manifest['task']['name']} (version {manifest['task']['version']}), seed {manifest['seed']}")
+    print_text(f"{manifest.task.name} (version {manifest.task.version}), seed {manifest.seed}")
     print_text(f"fingerprint {dataset.fingerprint}\n")
-    if "imported" in manifest["task"]:
-        _print_imported(manifest)
-    rows = [[s["name"], f"{s['size']:,}", s["where"], str(s["labels"])] for s in manifest["splits"]]
+    if manifest.task.imported is not None:
+        _print_imported(manifest, manifest.task.imported)
+    rows = [[s.name, f"{s.size:,}", s.where, str(s.labels)] for s in manifest.splits]
     print_table(["split", "examples", "worlds where", "labels"], rows)
-    names = [split["name"] for split in manifest["splits"]]
+    names = [split.name for split in manifest.splits]
     for label, regions in region_rows(manifest).items():
         print_text()
         print_table([label, "worlds where", *names], cells(regions))
@@ -204,13 +205,13 @@ def _show_metric(name: str, as_json: bool) -> None:
     print_text(f"{name}: {facts['summary']} ({facts['better']} is better)")
 
 
-def _print_imported(manifest: dict[str, Any]) -> None:
+def _print_imported(manifest: "Manifest", about: "ImportRecord") -> None:
     from assay.concepts import listing
     from assay.data import describe_import, rule_text
 
-    print_text(describe_import(manifest["task"]["imported"]))
-    labels = [[x["name"], listing(x["values"]), rule_text(x["formula"])] for x in manifest["knowledge"]["labels"]]
-    concepts = [[x["name"], listing(x["values"]), ""] for x in manifest["knowledge"]["concepts"]]
+    print_text(describe_import(about))
+    labels = [[x["name"], listing(x["values"]), rule_text(x["formula"])] for x in manifest.knowledge["labels"]]
+    concepts = [[x["name"], listing(x["values"]), ""] for x in manifest.knowledge["concepts"]]
     print_table(["concept or label", "values", "rule"], [*concepts, *labels])
     print_text()
 

@@ -85,11 +85,8 @@ if TYPE_CHECKING:
     from assay.data.manifest import CODE as CODE
     from assay.data.manifest import CONFOUND as CONFOUND
     from assay.data.manifest import NAME as NAME
-    from assay.data.manifest import PAIRS as PAIRS
-    from assay.data.manifest import all_shards as all_shards
     from assay.data.manifest import pairs_split as pairs_split
     from assay.data.manifest import read_manifest as read_manifest
-    from assay.data.manifest import to_json as to_json
     from assay.data.manifest import versions as versions
     from assay.data.pairs import Pairs as Pairs
     from assay.data.pairs import intervened as intervened

@@ -7,22 +7,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from assay.contracts import Manifest, SplitRecord
 from assay.data.annotated_copy import count_labels, count_tags
 from assay.data.columns import BOUNDARY, GIVEN, LABEL, from_column
 from assay.data.dataset import Dataset
 from assay.data.description import write_description
-from assay.data.manifest import all_shards, read_manifest, versions, with_fingerprint
+from assay.data.manifest import read_manifest, versions
 from assay.data.shard import ShardJob, record, write_shard
 from assay.errors import AssayError, DataError
 from assay.files import copy_file, write_folder
 
-ADDED = "added"
 """What a manifest says of examples that were added."""
 
 
 def add_examples(
     dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str = "train"
-) -> dict[str, Any]:
+) -> Manifest:
     """Write a copy of a dataset with further rows in a split, and return its manifest."""
     if any(name.startswith(GIVEN) for name in dataset[split].columns):
         raise DataError(
@@ -35,35 +35,35 @@ def add_examples(
 def _is_of(folder: Path, dataset: Dataset) -> bool:
     """Return whether a folder holds a dataset with examples added to this one."""
     try:
-        return bool(read_manifest(folder)["task"][ADDED]["parent"] == dataset.fingerprint)
-    except (AssayError, KeyError, TypeError):
+        return bool((read_manifest(folder).task.added or {}).get("parent") == dataset.fingerprint)
+    except AssayError:
         return False
 
 
-def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str) -> dict[str, Any]:
+def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str) -> Manifest:
     old = dataset.manifest
-    for shard in all_shards(old):
-        copy_file(dataset.folder / shard["file"], folder / shard["file"])
+    for shard in old.shards:
+        copy_file(dataset.folder / shard.file, folder / shard.file)
     splits = [
-        {**entry, **_extended(dataset, table, folder, entry)} if entry["name"] == split else entry
-        for entry in old["splits"]
+        entry.but(**_extended(dataset, table, folder, entry)) if entry.name == split else entry for entry in old.splits
     ]
-    added = {ADDED: {"parent": dataset.fingerprint, "split": split, "examples": table.num_rows, **about}}
-    manifest = with_fingerprint({**old, "task": {**old["task"], **added}, "splits": splits, "versions": versions()})
+    added = {"parent": dataset.fingerprint, "split": split, "examples": table.num_rows, **about}
+    body = {**old.to_dict(), "task": old.task.but(added=added), "splits": splits, "versions": versions()}
+    manifest = Manifest.of(body)
     write_description(folder, manifest)
     return manifest
 
 
-def _extended(dataset: Dataset, table: pa.Table, folder: Path, entry: Mapping[str, Any]) -> dict[str, Any]:
+def _extended(dataset: Dataset, table: pa.Table, folder: Path, entry: SplitRecord) -> dict[str, Any]:
     """Write the further rows as a shard, and return what of the split's entry changes."""
-    job = ShardJob(entry["name"], len(entry["shards"]))
+    job = ShardJob(entry.name, len(entry.shards))
     write_shard(table, job, folder)
-    whole, knowledge = dataset[entry["name"]], dataset.knowledge
+    whole, knowledge = dataset[entry.name], dataset.knowledge
     new = [from_column(table[LABEL + label.name], label.values, label.name) for label in knowledge.labels]
     tags = count_tags(knowledge, pa.concat_tables([part.select(_tag_columns(part)) for part in (whole.table, table)]))
     return {
         "size": len(whole) + table.num_rows,
-        "shards": [*entry["shards"], record(folder, job).to_dict()],
+        "shards": [*entry.shards, record(folder, job)],
         "labels": count_labels(knowledge, np.concatenate([whole.labels, np.stack(new, axis=1)])),
         "boundary": tags,
     }

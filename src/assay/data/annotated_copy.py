@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, Value
+from assay.contracts import PAIRS, Manifest, PairsRecord, ShardRecord
 from assay.data.annotation import ORDER, Annotation
 from assay.data.annotator import Annotator, Given, refuse_unknown
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, GIVEN, LABEL, SUBCONCEPT, kind_of_values, strings, to_column
@@ -25,10 +26,10 @@ from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
 from assay.data.imports.source_table import plain_name
 from assay.data.machine_scores import Scores, refuse_constant, threshold_scores
-from assay.data.manifest import PAIRS, read_manifest, versions, with_fingerprint
+from assay.data.manifest import read_manifest, versions
 from assay.data.recipe import SHARD_ROWS
 from assay.data.row_choice import choose_rows
-from assay.data.shard import COMPACT, ShardJob, ShardRecord, columns_of, features, record, write_shard
+from assay.data.shard import COMPACT, ShardJob, columns_of, features, record, write_shard
 from assay.errors import AssayError, ConfigError, DataError, UnknownName, suggestion
 from assay.files import write_folder
 from assay.logic import TRUE, Knowledge, free_names, ground_formula, parse
@@ -53,7 +54,7 @@ class Annotated:
 
 def annotate(
     dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None, source: str | None = None
-) -> dict[str, Any]:
+) -> Manifest:
     """Write an annotated copy of a dataset and return its manifest; `source` is what the record calls a machine."""
     with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
         return _annotate(dataset, annotation, half, machine, source)
@@ -62,14 +63,15 @@ def annotate(
 def _is_of(folder: Path, dataset: Dataset) -> bool:
     """Return whether a folder holds an annotated copy of a dataset."""
     try:
-        return bool(read_manifest(folder)["task"]["annotation"]["parent"] == dataset.fingerprint)
-    except (AssayError, KeyError, TypeError):
+        annotation = read_manifest(folder).task.annotation
+        return annotation is not None and annotation.parent == dataset.fingerprint
+    except AssayError:
         return False
 
 
 def _annotate(
     dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None, source: str | None
-) -> dict[str, Any]:
+) -> Manifest:
     named = _splits(dataset, annotation)
     chosen = {name: _choose(dataset, name, annotation if name in named else None) for name in dataset.split_names}
     reader: ConceptReader | None = None
@@ -98,7 +100,7 @@ def _annotate(
         "settings": annotation.non_defaults,
         "machine": None if answers is None else "scores" if isinstance(answers, Scores) else source or "predictions",
         **({} if reader is None else {"reader": reader.about()}),
-        "before": dataset.manifest["task"].get("annotation"),
+        "before": dataset.manifest.task.annotation,
         "found": {name: _changes(split) for name, split in done.items()},
     }
     return _write(dataset, folder, Copy(knowledge, layout, knowledge.space != dataset.knowledge.space), done, about)
@@ -276,46 +278,45 @@ def _type(values: Sequence[Value]) -> pa.DataType:
 
 def _write(
     dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str, Annotated], about: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> Manifest:
     """Write the shards, the card and the Croissant file, and last the manifest."""
     old, splits = dataset.manifest, []
-    for split in old["splits"]:
-        annotated = done[split["name"]]
+    for split in old.splits:
+        annotated = done[split.name]
         table = copy.table(annotated, about["seed"])
         shards = copy.write_shards(annotated.data, table, folder)
-        where = copy.where(split["where"], dataset.knowledge.space) if copy.other_concepts else split["where"]
-        new = {"size": len(annotated.true), "where": where, "shards": [shard.to_dict() for shard in shards]}
+        where = copy.where(split.where, dataset.knowledge.space) if copy.other_concepts else split.where
+        new = {"size": len(annotated.true), "where": where, "shards": shards}
         new |= {
             "labels": count_labels(copy.knowledge, annotated.data.labels),
             "boundary": count_tags(copy.knowledge, table),
         }
-        splits.append({**split, **new, **({"disjoint_from": []} if copy.other_concepts else {})})
+        splits.append(split.but(**new, **({"disjoint_from": []} if copy.other_concepts else {})))
     body = {
-        **old,
-        "task": {**old["task"], "annotation": {**about, "given": [name for name, _ in copy.given_columns]}},
+        **old.to_dict(),
+        "task": old.task.but(annotation={**about, "given": [name for name, _ in copy.given_columns]}),
         "knowledge": copy.knowledge.to_dict(),
         "layout": copy.layout.to_dict(),
         "splits": splits,
         "versions": versions(),
     }
-    if PAIRS in old:
+    if old.pairs.asked is not None:
         body[PAIRS] = _copied_pairs(dataset, folder, copy, done)
-    manifest = with_fingerprint(body)
+    manifest = Manifest.of(body)
     write_description(folder, manifest)
     return manifest
 
 
-def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str, Annotated]) -> dict[str, Any]:
+def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str, Annotated]) -> PairsRecord:
     """Copy the counterfactual worlds of the examples that are kept; return what the manifest says of them."""
-    entry: dict[str, Any] = dataset.manifest[PAIRS]
+    entry = dataset.manifest.pairs
     if copy.other_concepts:
-        return {**entry, "size": 0, "shards": [], "none": "its concepts are not those that its worlds are drawn by"}
+        return entry.but(size=0, shards=[], none="its concepts are not those that its worlds are drawn by")
     if dataset.pairs is None:
         return entry
     pairs = dataset[PAIRS]
-    kept = pairs.take(np.flatnonzero(np.isin(pairs.pair_rows, done[entry["split"]].data.index)))
-    shards = _copied_shards(kept, folder)
-    return {**entry, "size": len(kept), "shards": [shard.to_dict() for shard in shards]}
+    kept = pairs.take(np.flatnonzero(np.isin(pairs.pair_rows, done[str(entry.split)].data.index)))
+    return entry.but(size=len(kept), shards=_copied_shards(kept, folder))
 
 
 def _copied_shards(data: SplitData, folder: Path) -> list[ShardRecord]:

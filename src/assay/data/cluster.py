@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from assay.contracts import ShardRecord
 from assay.data.making import ensure_shard
 from assay.data.manifest import versions
 from assay.data.recipe import Recipe
 from assay.data.remote import Folder
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter
+from assay.data.shard import ShardJob, ShardWriter
 from assay.distribution import missing_extra
 from assay.errors import AssayError, ConfigError, RunFailed
 

@@ -1,10 +1,9 @@
 """The Croissant description of a dataset, so that machines find and read it (checked with `mlcroissant` in tests)."""
 
-from collections.abc import Mapping
 from typing import Any
 
+from assay.contracts import PAIRS, Manifest, ShardRecord
 from assay.data.columns import BOUNDARY, CONCEPT, GIVEN, LABEL, PAIR_CONCEPT, PAIR_ROW, kind_of_values
-from assay.data.manifest import PAIRS
 
 OWN_TERMS = (
     "citeAs", "column", "equivalentProperty", "extract", "field", "fileObject", "fileProperty", "fileSet", "format",
@@ -28,74 +27,74 @@ CONTEXT: dict[str, Any] = {
 TYPES = {"bool": "sc:Boolean", "int": "sc:Integer", "symbol": "sc:Text"}
 
 
-def croissant(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def croissant(manifest: Manifest) -> dict[str, Any]:
     """Return the Croissant JSON-LD of a dataset: a set of files and a record set for each split."""
-    task = manifest["task"]["name"]
+    task = manifest.task.name
     common = "https://creativecommons.org/licenses/"
-    licence = f"{common}by-sa/3.0/" if "digits" in manifest["sources"] else f"{common}by/4.0/"
-    if "coco" in manifest["sources"]:
+    licence = f"{common}by-sa/3.0/" if "digits" in manifest.sources else f"{common}by/4.0/"
+    if "coco" in manifest.sources:
         licence = "https://cocodataset.org/#termsofuse"  # each photograph has its own
-    if "imported" in manifest["task"]:
+    if manifest.task.imported is not None:
         licence = "https://assay.invalid/licence-of-the-source"
-    splits = [*manifest["splits"]]
-    if manifest.get(PAIRS, {}).get("shards"):
-        splits.append({**manifest[PAIRS], "name": PAIRS})
+    shards = {split.name: split.shards for split in manifest.splits}
+    if manifest.pairs.shards:
+        shards[PAIRS] = manifest.pairs.shards
     return {
         "@context": CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": f"assay-{task}",
-        "description": f"{manifest['summary']} (task {task}, seed {manifest['seed']}, made by assay).",
+        "description": f"{manifest.summary} (task {task}, seed {manifest.seed}, made by assay).",
         "license": licence,
-        "version": f"{manifest['task']['version']}.0.0",
-        "url": f"https://assay.invalid/{manifest['fingerprint']}",
+        "version": f"{manifest.task.version}.0.0",
+        "url": f"https://assay.invalid/{manifest.fingerprint}",
         "citeAs": "Assay: is it the concept, the rule, or a shortcut?",
         "datePublished": "2026-01-01",
         "isLiveDataset": False,
         "distribution": [
-            *(_file(shard) for split in splits for shard in split["shards"]),
-            *(_files(split) for split in splits),
+            *(_file(shard) for part in shards.values() for shard in part),
+            *(_files(split) for split in shards),
         ],
-        "recordSet": [_records(manifest, split) for split in splits],
+        "recordSet": [_records(manifest, split) for split in shards],
     }
 
 
-def _file(shard: Mapping[str, Any]) -> dict[str, Any]:
+def _file(shard: ShardRecord) -> dict[str, Any]:
     return {
         "@type": "cr:FileObject",
-        "@id": shard["file"],
-        "name": shard["file"].replace("/", "-"),
-        "contentUrl": shard["file"],
-        "contentSize": f"{shard['bytes']} B",
+        "@id": shard.file,
+        "name": shard.file.replace("/", "-"),
+        "contentUrl": shard.file,
+        "contentSize": f"{shard.bytes} B",
         "encodingFormat": "application/x-parquet",
-        "sha256": shard["sha256"],
+        "sha256": shard.sha256,
     }
 
 
-def _files(split: Mapping[str, Any]) -> dict[str, Any]:
+def _files(split: str) -> dict[str, Any]:
     return {
         "@type": "cr:FileSet",
-        "@id": f"{split['name']}-shards",
-        "name": f"{split['name']}-shards",
+        "@id": f"{split}-shards",
+        "name": f"{split}-shards",
         "encodingFormat": "application/x-parquet",
-        "includes": f"{split['name']}/*.parquet",
+        "includes": f"{split}/*.parquet",
     }
 
 
-def _records(manifest: Mapping[str, Any], split: Mapping[str, Any]) -> dict[str, Any]:
-    knowledge, name = manifest["knowledge"], split["name"]
+def _records(manifest: Manifest, name: str) -> dict[str, Any]:
+    knowledge = manifest.knowledge
     columns = [("index", "sc:Integer"), ("style", "sc:Text")]
     columns += [(CONCEPT + c["name"], TYPES[kind_of_values(c["values"])]) for c in knowledge["concepts"]]
     columns += [(LABEL + x["name"], TYPES[kind_of_values(x["values"])]) for x in knowledge["labels"]]
     columns += [(BOUNDARY + x["name"], "sc:Text") for x in knowledge["labels"]]
-    kinds, annotated = dict(columns), manifest["task"].get("annotation", {}).get("given", [])
+    kinds, annotated = dict(columns), [] if manifest.task.annotation is None else manifest.task.annotation.given
     if name == PAIRS:
         columns += [(PAIR_ROW, "sc:Integer"), (PAIR_CONCEPT, "sc:Text")]
     else:
         columns += [(column, kinds[column.removeprefix(GIVEN)]) for column in annotated]
-    columns += [(column, "sc:Text") for column in manifest["columns"] if column == "text"]
+    columns += [(column, "sc:Text") for column in manifest.columns if column == "text"]
     fields = [_field(name, column, kind) for column, kind in columns]
-    for column in manifest["columns"]:
+    for column in manifest.columns:
         if column in ("image", "instances", "parts", "depth"):
             image = _field(name, column, "sc:ImageObject")
             image["source"]["transform"] = {"jsonPath": "bytes"}

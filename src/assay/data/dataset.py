@@ -5,14 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
+from assay.contracts import PAIRS, Manifest, PairsRecord, ShardRecord
 from assay.data.cache import fetch, open_copy
 from assay.data.columns import CONCEPT, LABEL, PAIR_CONCEPT, PAIR_ROW
 from assay.data.decoding import decode as decode
-from assay.data.manifest import PAIRS, all_shards, read_manifest
+from assay.data.manifest import read_manifest
 from assay.data.picture_store import SplitShards, StoredRows
 from assay.data.remote import Folder, RemotePath, folder_at
 from assay.data.shard_files import ShardFile, ShardTable
@@ -21,7 +21,7 @@ from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName, suggestion
 from assay.html import html_lines, shorten
 from assay.links import refuse_links
-from assay.logic import TRUE, Knowledge, parse
+from assay.logic import Knowledge, parse
 from assay.render import Layout
 
 
@@ -30,7 +30,7 @@ class Dataset:
     """A dataset folder; `Dataset.open` checks that it is whole, `dataset["train"]` reads a split, checking hashes."""
 
     folder: Path
-    manifest: dict[str, Any]
+    manifest: Manifest
     origin: RemotePath | None = None
     """Where it really lies, if not on this machine: its shards are fetched into the folder when they are asked for."""
 
@@ -42,49 +42,48 @@ class Dataset:
             return cls(*open_copy(folder), folder)
         refuse_links(folder)
         manifest = read_manifest(folder)
-        for shard in all_shards(manifest):
-            _check_size(folder / shard["file"], shard)
+        for shard in manifest.shards:
+            _check_size(folder / shard.file, shard)
         return cls(folder, manifest)
 
     @property
     def fingerprint(self) -> str:
         """What stands for this data and rule in predictions and records."""
-        return str(self.manifest["fingerprint"])
+        return self.manifest.fingerprint
 
     @property
     def name(self) -> str:
         """The name of the task."""
-        return str(self.manifest["task"]["name"])
+        return self.manifest.task.name
 
     @cached_property
     def knowledge(self) -> Knowledge:
         """The concepts and the rule."""
-        return Knowledge.from_dict(self.manifest["knowledge"])
+        return Knowledge.from_dict(self.manifest.knowledge)
 
     @cached_property
     def layout(self) -> Layout:
         """The size of the pictures, and where each concept shows."""
-        return Layout.from_dict(self.manifest["layout"])
+        return Layout.from_dict(self.manifest.layout)
 
     @property
     def split_names(self) -> tuple[str, ...]:
         """The names of the splits, in order."""
-        return tuple(split["name"] for split in self.manifest["splits"])
+        return tuple(split.name for split in self.manifest.splits)
 
     @property
     def sizes(self) -> dict[str, int]:
         """How many examples each split has, counterfactual worlds included."""
-        pairs = {} if self.pairs is None else {PAIRS: int(self.pairs["size"])}
-        return {split["name"]: int(split["size"]) for split in self.manifest["splits"]} | pairs
+        pairs = {} if self.pairs is None else {PAIRS: self.pairs.size}
+        return {split.name: split.size for split in self.manifest.splits} | pairs
 
     def __contains__(self, name: str) -> bool:
         return name in self.split_names or (name == PAIRS and self.pairs is not None)
 
     @property
-    def pairs(self) -> dict[str, Any] | None:
+    def pairs(self) -> PairsRecord | None:
         """What the manifest says of the split of counterfactual worlds, if there is one."""
-        part: dict[str, Any] = self.manifest.get(PAIRS, {})
-        return {"where": str(TRUE), **part} if part.get("shards") else None
+        return self.manifest.pairs if self.manifest.pairs.shards else None
 
     def __getitem__(self, name: str) -> SplitData:
         return self.read(name)
@@ -95,35 +94,34 @@ class Dataset:
             raise DataError(f"{str(self.folder)!r} has no counterfactual worlds: {self.why_no_pairs}")
         if name not in self:
             raise UnknownName(f"no split named {name!r}{suggestion(name, self.split_names)}")
-        splits = {split["name"]: split for split in self.manifest["splits"]}
-        split = self.pairs if name == PAIRS and self.pairs else splits[name]
-        self._fetch([split])
-        shards = tuple(ShardFile.of(self.folder, entry) for entry in split["shards"])
+        split = self.manifest.pairs if name == PAIRS else self.manifest.splits_by_name[name]
+        self._fetch(split.shards)
+        shards = tuple(ShardFile.of(self.folder, entry) for entry in split.shards)
         parts = [ShardTable.read(shard, columns) for shard in shards]
         table = pa.concat_tables([part.table for part in parts])
         stored = _stored(shards, parts, parts[0].columns if columns is None else tuple(columns))
-        return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split["where"]), stored)
+        return SplitData(name, self.fingerprint, self.knowledge, self.layout, table, parse(split.where), stored)
 
     @property
     def why_no_pairs(self) -> str:
         """Why there are no counterfactual worlds."""
-        return str(self.manifest.get(PAIRS, {}).get("none", "it was made without; add them: assay pairs DATA"))
+        return self.manifest.pairs.none or "it was made without; add them: assay pairs DATA"
 
     def fetch_all(self) -> "Dataset":
         """Return the dataset with all of its files on this machine."""
-        self._fetch([*self.manifest["splits"], *([self.pairs] if self.pairs else [])])
+        self._fetch(self.manifest.shards)
         return self
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.split_names)
 
     def __repr__(self) -> str:
-        sizes = [f"{split['name']} {split['size']:,}" for split in self.manifest["splits"]]
-        sizes += [f"pairs {self.pairs['size']:,}"] if self.pairs is not None else []
+        sizes = [f"{split.name} {split.size:,}" for split in self.manifest.splits]
+        sizes += [f"pairs {self.pairs.size:,}"] if self.pairs is not None else []
         rules = "; ".join(label.equation for label in self.knowledge.labels)
         layout = self.layout
         lines = {
-            f"Dataset {self.name}": f"seed {self.manifest['seed']}, fingerprint {self.fingerprint[:12]}",
+            f"Dataset {self.name}": f"seed {self.manifest.seed}, fingerprint {self.fingerprint[:12]}",
             "  concepts": shorten(", ".join(self.knowledge.space.names), 70),
             "  rule": shorten(rules, 90),
             "  splits": shorten(", ".join(sizes), 90),
@@ -137,9 +135,9 @@ class Dataset:
         text = html_lines(repr(self))
         return text if name is None else text + example_table(self[name], range(min(4, len(self[name]))))
 
-    def _fetch(self, splits: Sequence[dict[str, Any]]) -> None:
+    def _fetch(self, shards: Sequence[ShardRecord]) -> None:
         if self.origin is not None:
-            fetch(self.origin, self.folder, [shard for split in splits for shard in split["shards"]])
+            fetch(self.origin, self.folder, shards)
 
     def place(self, run: Path) -> dict[str, str]:
         """Return what a run's folder says of its dataset: where it lies, also as seen from the run, and which it is."""
@@ -165,9 +163,9 @@ def _stored(shards: tuple[ShardFile, ...], parts: Sequence[ShardTable], columns:
     return StoredRows.of(SplitShards(shards, columns, sizes)) if pictures else None
 
 
-def _check_size(path: Path, shard: dict[str, Any]) -> None:
+def _check_size(path: Path, shard: ShardRecord) -> None:
     found = path.stat().st_size if path.is_file() else None
     if found is None:
         raise DataError(f"shard {str(path)!r} is missing; make the dataset again")
-    if found != shard["bytes"]:
-        raise DataError(f"shard {str(path)!r} has {found} bytes instead of {shard['bytes']}: it is damaged")
+    if found != shard.bytes:
+        raise DataError(f"shard {str(path)!r} has {found} bytes instead of {shard.bytes}: it is damaged")

@@ -8,9 +8,9 @@ from typing import Any
 import yaml
 
 from assay.concepts import listing
+from assay.contracts import PAIRS, ImportRecord, Manifest, PairsRecord, SplitRecord, TaskRecord
 from assay.data.annotation import MENDING
 from assay.data.imports.words import IMPORTED_SHEET, describe_import, rule_text
-from assay.data.manifest import PAIRS
 from assay.data.recipe import MOST_PAIRS
 from assay.data.regions import cells, region_rows
 from assay.markdown import Markdown, code_text, escape_text, markdown_table, prose_text
@@ -69,57 +69,57 @@ the folder as it is. A task's version rises when its worlds, pixels or labels ch
 """
 
 
-def _imported_card(manifest: Mapping[str, Any]) -> str:
+def _imported_card(manifest: Manifest, about: ImportRecord) -> str:
     """Return the card of a dataset that was imported: what is said of drawn worlds would be false of it."""
-    knowledge, about = manifest["knowledge"], manifest["task"]["imported"]
-    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about["missing"].items() if share]
+    knowledge = manifest.knowledge
+    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about.missing.items() if share]
     return IMPORTED_SHEET.format(
-        title=escape_text(manifest["task"]["name"]),
-        summary=prose_text(manifest["summary"].rstrip(".") + "."),
-        version=escape_text(str(manifest["versions"]["assay"])),
-        fingerprint=code_text(manifest["fingerprint"]),
-        shown=_example(manifest["columns"], manifest["layout"]),
+        title=escape_text(manifest.task.name),
+        summary=prose_text(manifest.summary.rstrip(".") + "."),
+        version=escape_text(str(manifest.versions["assay"])),
+        fingerprint=code_text(manifest.fingerprint),
+        shown=_example(manifest.columns, manifest.layout),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
-        pairs=_pairs(manifest.get(PAIRS, {})),
+        pairs=_pairs(manifest.pairs),
         regions=_regions(manifest),
         missing=escape_text(f"Concepts are not known in {listing(gaps)}.") if gaps else "Every concept has a value.",
         how=escape_text(describe_import(about)),
     )
 
 
-def card(manifest: Mapping[str, Any]) -> str:
+def card(manifest: Manifest) -> str:
     """Return the text of the card."""
-    if "imported" in manifest["task"]:
-        return f"---\n{_front(manifest)}---\n\n{_imported_card(manifest)}"
-    knowledge, layout, task = manifest["knowledge"], manifest["layout"], manifest["task"]
+    if manifest.task.imported is not None:
+        return f"---\n{_front(manifest)}---\n\n{_imported_card(manifest, manifest.task.imported)}"
+    knowledge, layout, task = manifest.knowledge, manifest.layout, manifest.task
     body = SHEET.format(
-        title=escape_text(task["name"]),
-        summary=prose_text(manifest["summary"].rstrip(".") + "."),
-        version=escape_text(str(manifest["versions"]["assay"])),
-        seed=escape_text(str(manifest["seed"])),
-        fingerprint=code_text(manifest["fingerprint"]),
-        shown=_example(manifest["columns"], layout),
+        title=escape_text(task.name),
+        summary=prose_text(manifest.summary.rstrip(".") + "."),
+        version=escape_text(str(manifest.versions["assay"])),
+        seed=escape_text(str(manifest.seed)),
+        fingerprint=code_text(manifest.fingerprint),
+        shown=_example(manifest.columns, layout),
         concepts=_concepts(knowledge),
         labels=_labels(knowledge),
         constraints=_constraints(knowledge),
         splits=_splits(manifest),
-        pairs=_pairs(manifest.get(PAIRS, {})),
+        pairs=_pairs(manifest.pairs),
         regions=_regions(manifest),
         noise=_noise(knowledge) + _annotation(task),
-        sources=_sources(manifest["sources"]),
-        people=_people(manifest["sources"]),
-        drawn=prose_text(manifest["drawn"].replace("{balance}", _balance(manifest["splits"]))),
+        sources=_sources(manifest.sources),
+        people=_people(manifest.sources),
+        drawn=prose_text(manifest.drawn.replace("{balance}", _balance(manifest.splits))),
         remake=_remake(manifest),
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
 
 
-def _balance(splits: Sequence[Mapping[str, Any]]) -> str:
-    unit = "label values" if splits[0]["balance"] == "label" else "worlds"
-    hard = [split["name"] for split in splits if split["quota"]]
+def _balance(splits: Sequence[SplitRecord]) -> str:
+    unit = "label values" if splits[0].balance == "label" else "worlds"
+    hard = [split.name for split in splits if split.quota]
     return f"{unit} ({listing(hard)}: over the ways to keep and to just miss the rule)" if hard else unit
 
 
@@ -150,29 +150,29 @@ def _example(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
     return text[0].upper() + text[1:]
 
 
-def _remake(manifest: Mapping[str, Any]) -> str:
-    sizes = {split["name"]: split["size"] for split in manifest["splits"]} | dict.fromkeys(manifest["left_out"], 0)
-    asked = manifest.get(PAIRS, {}).get("asked", MOST_PAIRS)
+def _remake(manifest: Manifest) -> str:
+    sizes = {split.name: split.size for split in manifest.splits} | dict.fromkeys(manifest.left_out, 0)
+    asked = MOST_PAIRS if manifest.pairs.asked is None else manifest.pairs.asked
     sizes |= {PAIRS: asked} if asked != MOST_PAIRS else {}
-    config = {key: value for key, value in manifest["task"]["config"].items() if value not in (None, [])}
+    config = {key: value for key, value in manifest.task.config.items() if value not in (None, [])}
     pairs = [f"{k}={json.dumps(v, sort_keys=True)}" for k, v in sorted({**config, "splits": sizes}.items())]
     options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
-    if "annotation" in manifest["task"]:
+    if manifest.task.annotation is not None:
         return "`assay make` makes the dataset that was annotated, `assay annotate` this one"
-    return code_text(f"assay make {manifest['task']['name']} --seed {manifest['seed']} {options} -o DIR")
+    return code_text(f"assay make {manifest.task.name} --seed {manifest.seed} {options} -o DIR")
 
 
-def _front(manifest: Mapping[str, Any]) -> str:
-    files = [{"split": split["name"], "path": f"{split['name']}/*.parquet"} for split in manifest["splits"]]
+def _front(manifest: Manifest) -> str:
+    files = [{"split": split.name, "path": f"{split.name}/*.parquet"} for split in manifest.splits]
     configs = [{"config_name": "default", "data_files": files}]
-    if manifest.get(PAIRS, {}).get("shards"):
+    if manifest.pairs.shards:
         configs.append({"config_name": PAIRS, "data_files": [{"split": PAIRS, "path": f"{PAIRS}/*.parquet"}]})
-    size = sum(split["size"] for split in manifest["splits"])
+    size = sum(split.size for split in manifest.splits)
     bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
     category = next((name for bound, name in bounds if size < bound), "n>1M")
     head = {
-        "pretty_name": f"assay {manifest['task']['name']}",
-        "license": "other" if "imported" in manifest["task"] else _licence(manifest["sources"]),
+        "pretty_name": f"assay {manifest.task.name}",
+        "license": "other" if manifest.task.imported is not None else _licence(manifest.sources),
         "tags": ["assay", "concepts", "reasoning-shortcuts", "neuro-symbolic"],
         "size_categories": [category],
         "configs": configs,
@@ -201,23 +201,23 @@ def _odds(label: Mapping[str, Any]) -> str:
     return f", drawn: True with probability 1 / (1 + exp(-{scale} x)), x = {score}"
 
 
-def _annotation(task: Mapping[str, Any]) -> str:
+def _annotation(task: TaskRecord) -> str:
     """Say that this is an annotated copy, and what was asked for."""
-    if "annotation" not in task:
+    if task.annotation is None:
         return ""
-    about = task["annotation"]
-    settings = ", ".join(code_text(f"{key}: {json.dumps(value)}") for key, value in about["settings"].items())
-    if about.get("machine") == MENDING:
+    about = task.annotation
+    settings = ", ".join(code_text(f"{key}: {json.dumps(value)}") for key, value in about.settings.items())
+    if about.machine == MENDING:
         settings = "concept labels bought by `assay mend`"
-    if "reader" in about:
+    if about.reader is not None:
         settings = ", ".join(
-            [escape_text(f"concepts read by {about['reader']['reader']}"), *([settings] if settings else [])]
+            [escape_text(f"concepts read by {about.reader['reader']}"), *([settings] if settings else [])]
         )
     return (
         f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
-        f"were changed by `assay annotate` in the splits {escape_text(listing(about['splits']))} "
-        f"({settings or 'nothing asked'}; seed {escape_text(str(about['seed']))}) from the dataset with fingerprint "
-        f"{code_text(str(about['parent']))}."
+        f"were changed by `assay annotate` in the splits {escape_text(listing(about.splits))} "
+        f"({settings or 'nothing asked'}; seed {escape_text(str(about.seed))}) from the dataset with fingerprint "
+        f"{code_text(about.parent)}."
     )
 
 
@@ -238,33 +238,33 @@ def _constraints(knowledge: Mapping[str, Any]) -> str:
     )
 
 
-def _splits(manifest: Mapping[str, Any]) -> str:
-    values = {label["name"]: label["values"] for label in manifest["knowledge"]["labels"]}
-    parts = manifest["splits"]
-    rows = [[s["name"], str(s["size"]), code_text(s["where"]), _share(s), _counts(s["labels"], values)] for s in parts]
+def _splits(manifest: Manifest) -> str:
+    values = {label["name"]: label["values"] for label in manifest.knowledge["labels"]}
+    parts = manifest.splits
+    rows = [[s.name, str(s.size), code_text(s.where), _share(s), _counts(s.labels, values)] for s in parts]
     return markdown_table(["split", "examples", "worlds where", "share", "labels"], rows)
 
 
-def _pairs(part: Mapping[str, Any]) -> str:
-    if not part.get("shards"):
-        return prose_text(f"No: {part.get('none', 'none were asked for')}.")
+def _pairs(part: PairsRecord) -> str:
+    if not part.shards:
+        return prose_text(f"No: {part.none or 'none were asked for'}.")
     return (
-        f"Yes: split `pairs` holds {part['size']} examples of split {escape_text(part['split'])}, each with one "
+        f"Yes: split `pairs` holds {part.size} examples of split {escape_text(str(part.split))}, each with one "
         "concept changed and the style kept. `pair_row` is the number of the example that was changed, `pair_concept` "
         "the concept."
     )
 
 
-def _regions(manifest: Mapping[str, Any]) -> str:
-    names = [split["name"] for split in manifest["splits"]]
+def _regions(manifest: Manifest) -> str:
+    names = [split.name for split in manifest.splits]
     return "\n\n".join(
         markdown_table([label, "worlds where", *names], cells(rows, code_text))
         for label, rows in region_rows(manifest).items()
     )
 
 
-def _share(split: Mapping[str, Any]) -> str:
-    low, high = split["share"]
+def _share(split: SplitRecord) -> str:
+    low, high = split.share
     return f"{100 * (high - low):.0f} %"
 
 

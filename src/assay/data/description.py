@@ -1,23 +1,21 @@
 """The files that describe a dataset: Croissant file, card and manifest, written alike by all who write datasets."""
 
-from collections.abc import Mapping
-from typing import Any
-
+from assay.contracts import Manifest, to_json
 from assay.data.croissant import croissant
 from assay.data.dataset_card import card
-from assay.data.manifest import NAME, to_json
+from assay.data.manifest import NAME
 from assay.data.remote import Folder
 from assay.files import write_atomically
 
 CARD, CROISSANT = "README.md", "croissant.json"
 
 
-def describe(manifest: Mapping[str, Any]) -> dict[str, bytes]:
+def describe(manifest: Manifest) -> dict[str, bytes]:
     """Return the card and the Croissant file of a dataset, by file name."""
     return {CROISSANT: to_json(croissant(manifest)), CARD: card(manifest).encode()}
 
 
-def write_description(folder: Folder, manifest: Mapping[str, Any]) -> None:
+def write_description(folder: Folder, manifest: Manifest) -> None:
     """Write all that describes a dataset; the manifest comes last, because without it the folder does not load."""
-    for name, data in {**describe(manifest), NAME: to_json(manifest)}.items():
+    for name, data in {**describe(manifest), NAME: to_json(manifest.to_dict())}.items():
         write_atomically(folder / name, data)

@@ -27,7 +27,8 @@ EXPORTS.add(
 
 def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = ()) -> dict[str, int]:
     """Write splits, by default all, in the named form; return how many examples of each were written."""
-    from assay.data.manifest import to_json, versions
+    from assay.contracts import to_json
+    from assay.data.manifest import versions
 
     write: Exporter = EXPORTS[name]
     for split in splits:

@@ -22,14 +22,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from assay.contracts import PAIRS, Manifest, PairsRecord, ShardRecord, to_json
 from assay.data.columns import BOUNDARY, LABEL, from_column
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
-from assay.data.manifest import CODE, NAME, PAIRS, PLAN, all_shards, manifest_of, pairs_split, read_manifest, to_json
+from assay.data.manifest import CODE, NAME, PLAN, manifest_of, pairs_split, read_manifest
 from assay.data.pairs import TRAINING, choose_changes, concept_columns, pairs_jobs, shown_by, shown_in
 from assay.data.recipe import MOST_PAIRS, Recipe
 from assay.data.remote import TEMPORARIES, Folder, RemotePath, folder_at, refuse_outward
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter, jobs, record, write_shard
+from assay.data.shard import ShardJob, ShardWriter, jobs, record, write_shard
 from assay.errors import ConfigError, DataError, RunFailed
 from assay.files import remove_leftovers, write_atomically
 from assay.logic import parse
@@ -56,7 +57,7 @@ def make(
     workers: int = 1,
     progress: Progress = lambda rows: None,
     pool: Pool | None = None,
-) -> dict[str, Any]:
+) -> Manifest:
     """Write the dataset of a recipe and return its manifest; go on if part of it is there.
 
     The first call of `progress` says how many examples were there, each later one how many more are done.
@@ -66,9 +67,9 @@ def make(
     writer.task.check_ready()
     sources = writer.sources  # built before any file is written, so that a rule that cannot serve leaves no folder
     held = _begin(recipe, folder) if sources else None
-    hashes = {shard["file"]: shard["sha256"] for shard in all_shards(held)} if held is not None else {}
+    hashes = {shard.file: shard.sha256 for shard in held.shards} if held is not None else {}
     whole = held is not None and _pairs_are_whole(held, recipe, folder)
-    there = held[PAIRS]["size"] if held is not None and whole else 0
+    there = held.pairs.size if held is not None and whole else 0
     drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
     records = drawing.draw(jobs(recipe))
     _require_there(folder, [job.file for job in records], recipe)
@@ -76,8 +77,8 @@ def make(
     if held is not None and unchanged and whole:
         return held
     manifest = held if held is not None and unchanged else _manifest(recipe, folder, records)
-    manifest = _finish(folder, {**manifest, PAIRS: _pairs(manifest, drawing)})
-    _require_there(folder, [shard["file"] for shard in all_shards(manifest)], recipe)
+    manifest = _finish(folder, manifest.but(pairs=_pairs(manifest, drawing)))
+    _require_there(folder, [shard.file for shard in manifest.shards], recipe)
     return manifest
 
 
@@ -144,28 +145,28 @@ class Drawing:
         self.begun = True
 
 
-def _are_listed(records: Iterable[ShardRecord], held: dict[str, Any]) -> bool:
+def _are_listed(records: Iterable[ShardRecord], held: Manifest) -> bool:
     """Return whether a manifest says of shards what they are, also of their content where it does at all."""
-    listed = {shard["file"]: shard for shard in all_shards(held)}
-    entries = [(record.to_dict(), listed.get(record.file, {})) for record in records]
-    return all(entry["file"] in listed and {**entry, **said} == entry for entry, said in entries)
+    listed = {shard.file: shard.to_dict() for shard in held.shards}
+    entries = [(record.to_dict(), listed.get(record.file)) for record in records]
+    return all(said is not None and {**entry, **said} == entry for entry, said in entries)
 
 
-def _pairs_are_whole(held: dict[str, Any], recipe: Recipe, folder: Folder) -> bool:
+def _pairs_are_whole(held: Manifest, recipe: Recipe, folder: Folder) -> bool:
     """Return whether a finished dataset has the counterfactual worlds that are asked for."""
-    part = held.get(PAIRS)
-    if part is None or part["asked"] != recipe.most_pairs:
+    part = held.pairs
+    if part.asked != recipe.most_pairs:
         return False
-    found = [_finished(folder, ShardJob(PAIRS, i), shard["sha256"]) for i, shard in enumerate(part["shards"])]
+    found = [_finished(folder, ShardJob(PAIRS, i), shard.sha256) for i, shard in enumerate(part.shards)]
     return None not in found
 
 
-def _pairs(manifest: dict[str, Any], drawing: Drawing) -> dict[str, Any]:
+def _pairs(manifest: Manifest, drawing: Drawing) -> PairsRecord:
     """Draw the counterfactual worlds of the test split; return the manifest's entry, or why there are none."""
     recipe, folder = drawing.writer.recipe, drawing.folder
-    parts = {part["name"]: part for part in manifest["splits"]}
+    parts = manifest.splits_by_name
     split = pairs_split(list(parts))
-    entry = {"asked": recipe.most_pairs, "split": split, "size": 0, "shards": list[Any]()}
+    entry = PairsRecord(asked=recipe.most_pairs, split=split, size=0, shards=[])
     try:
         if split is None:
             raise DataError("the dataset has no test split")
@@ -173,39 +174,38 @@ def _pairs(manifest: dict[str, Any], drawing: Drawing) -> dict[str, Any]:
             raise DataError("none were asked for")
         task = recipe.task
         concepts = concept_columns(task.space)
-        training = [shard for name in parts if name.startswith(TRAINING) for shard in parts[name]["shards"]]
-        shown = shown_in((_columns(folder / shard["file"], concepts) for shard in training), task, recipe.seed)
+        training = [shard for name in parts if name.startswith(TRAINING) for shard in parts[name].shards]
+        shown = shown_in((_columns(folder / shard.file, concepts) for shard in training), task, recipe.seed)
         names = ["index", *concepts, "style"]
-        table = pa.concat_tables([_columns(folder / shard["file"], names) for shard in parts[split]["shards"]])
-        data = SplitData(
-            split, manifest["fingerprint"], task.knowledge, task.layout, table, parse(parts[split]["where"])
-        )
+        table = pa.concat_tables([_columns(folder / shard.file, names) for shard in parts[split].shards])
+        data = SplitData(split, manifest.fingerprint, task.knowledge, task.layout, table, parse(parts[split].where))
         changes = choose_changes(data, task, recipe.seed, recipe.most_pairs, shown)
         records = drawing.draw(pairs_jobs(changes, recipe.shard_rows))
     except DataError as error:
-        return {**entry, "none": str(error)}
-    return {**entry, "size": len(changes), "shards": [record.to_dict() for record in records.values()]}
+        return entry.but(none=str(error))
+    return entry.but(size=len(changes), shards=[*records.values()])
 
 
 def refresh_pairs(
     dataset: Dataset, task: Task, count: int | None = None, progress: Progress = lambda rows: None
-) -> dict[str, Any]:
+) -> Manifest:
     """Draw the counterfactual worlds of a finished dataset anew, or as many as asked, and return its manifest."""
     if dataset.origin is not None:
         raise DataError(f"{str(dataset.origin)!r} lies elsewhere; refresh its counterfactual worlds where it lies")
     manifest, folder, split = dataset.manifest, dataset.folder, pairs_split(dataset.split_names)
-    asked = manifest.get(PAIRS, {}).get("asked", MOST_PAIRS) if count is None else count
+    known = MOST_PAIRS if manifest.pairs.asked is None else manifest.pairs.asked
+    asked = known if count is None else count
     if split is None:
         raise DataError(f"{str(folder)!r} has no test split")
-    changes = choose_changes(dataset.symbols(split), task, manifest["seed"], asked, shown_by(dataset, task))
-    part = {"asked": asked, "split": split, "size": 0, "shards": list[Any]()}
-    write_description(folder, {**manifest, PAIRS: {**part, "none": "they are half drawn; run: assay pairs DATA"}})
+    changes = choose_changes(dataset.symbols(split), task, manifest.seed, asked, shown_by(dataset, task))
+    part = PairsRecord(asked=asked, split=split, size=0, shards=[])
+    write_description(folder, manifest.but(pairs=part.but(none="they are half drawn; run: assay pairs DATA")))
     shards = []
-    for job in pairs_jobs(changes, manifest["shard_rows"]):
+    for job in pairs_jobs(changes, manifest.shard_rows):
         write_shard(job.drawn_by(task), job, folder)
-        shards.append(record(folder, job).to_dict())
+        shards.append(record(folder, job))
         progress(len(job.changes))
-    return _finish(folder, {**manifest, PAIRS: {**part, "size": len(changes), "shards": shards}})
+    return _finish(folder, manifest.but(pairs=part.but(size=len(changes), shards=shards)))
 
 
 def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
@@ -215,7 +215,7 @@ def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str
     return _finished(folder, job, sha256) or writer.write(job, folder)
 
 
-def _begin(recipe: Recipe, folder: Folder) -> dict[str, Any] | None:
+def _begin(recipe: Recipe, folder: Folder) -> Manifest | None:
     """Claim the folder; return the manifest if it already holds exactly this dataset."""
     plan = json.loads(to_json(recipe.to_dict()))
     refuse_outward(folder)
@@ -245,12 +245,12 @@ def _says(path: Folder, plan: dict[str, Any]) -> bool:
         return False
 
 
-def _plan_of(manifest: dict[str, Any]) -> dict[str, Any]:
-    kept = ("task", "seed", "shard_rows", "sources")
+def _plan_of(manifest: Manifest) -> dict[str, Any]:
+    body, kept = manifest.to_dict(), ("task", "seed", "shard_rows", "sources")
     made = ("labels", "boundary", "shards")
-    splits = [{k: v for k, v in split.items() if k not in made} for split in manifest["splits"]]
-    code = {CODE: manifest[CODE]} if CODE in manifest else {}
-    return {**{key: manifest[key] for key in kept}, **code, "splits": splits}
+    splits = [{k: v for k, v in split.items() if k not in made} for split in body["splits"]]
+    code = {CODE: body[CODE]} if CODE in body else {}
+    return {**{key: body[key] for key in kept}, **code, "splits": splits}
 
 
 def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord | None:
@@ -328,7 +328,7 @@ def default_workers(recipe: Recipe) -> int:
     return max(1, min(os.cpu_count() or 1, int(rows * recipe.task.seconds / 2)))
 
 
-def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord]) -> dict[str, Any]:
+def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord]) -> Manifest:
     """Return the manifest of a dataset whose shards are all written, but for its counterfactual worlds."""
     shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
     labels = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
@@ -336,10 +336,10 @@ def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord])
     return manifest_of(recipe, shards, labels, places)
 
 
-def _finish(folder: Folder, manifest: dict[str, Any]) -> dict[str, Any]:
+def _finish(folder: Folder, manifest: Manifest) -> Manifest:
     """Write what describes the dataset, then take the plan away, and what a killed run left."""
     write_description(folder, manifest)
-    listed = {shard["file"] for shard in manifest[PAIRS]["shards"]}
+    listed = {shard.file for shard in manifest.pairs.shards}
     surplus = [path for path in (folder / PAIRS).rglob("*.parquet") if f"{PAIRS}/{path.name}" not in listed]
     for leftover in (folder / PLAN, *surplus):
         leftover.unlink(missing_ok=True)

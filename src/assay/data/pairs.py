@@ -15,11 +15,12 @@ import pyarrow as pa
 from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace, Value
 from assay.config import from_pairs
+from assay.contracts import PAIRS, ShardRecord
 from assay.data.columns import CONCEPT, GIVEN, PAIR_CONCEPT, PAIR_ROW, from_column, numbers, strings
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import PAIRS, pairs_split
+from assay.data.manifest import pairs_split
 from assay.data.recipe import MOST_PAIRS
-from assay.data.shard import ShardJob, ShardRecord, ShardWriter, file_names, table_of
+from assay.data.shard import ShardJob, ShardWriter, file_names, table_of
 from assay.data.shown_values import ShownValues
 from assay.errors import DataError, UnknownName, suggestion
 from assay.logic import Evaluator, Knowledge, well_formed
@@ -105,7 +106,7 @@ def shown_by(dataset: Dataset, task: Task) -> ShownValues | None:
     """Return the values that the training of a dataset shows."""
     names = [name for name in dataset.split_names if name.startswith(TRAINING)]
     columns = concept_columns(dataset.knowledge.space)
-    return shown_in((dataset.read(name, columns).table for name in names), task, dataset.manifest["seed"])
+    return shown_in((dataset.read(name, columns).table for name in names), task, dataset.manifest.seed)
 
 
 def choose_changes(
@@ -156,7 +157,7 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int = MOST_PAIRS, 
     shown = shown_by(dataset, task)
     if shown is not None and split != pairs_split(dataset.split_names):
         shown |= ShownValues.of(task.space, data.concepts)
-    changes = choose_changes(data, task, dataset.manifest["seed"], count, shown)
+    changes = choose_changes(data, task, dataset.manifest.seed, count, shown)
     return _paired(data, f"{split}-{PAIRS}", task, changes, pictures)
 
 

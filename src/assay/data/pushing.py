@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.data.dataset import Dataset
 from assay.data.description import CARD, CROISSANT, describe
-from assay.data.manifest import NAME, all_shards, read_manifest
+from assay.data.manifest import NAME, read_manifest
 from assay.data.remote import HUB, Folder, RemotePath, folder_at, refuse_outward
 from assay.distribution import import_extra
 from assay.errors import ConfigError, DataError
@@ -32,9 +32,9 @@ def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder
     dataset.fetch_all()
     _describe(dataset)
     names = file_names(dataset)
-    for shard in all_shards(dataset.manifest):
-        if hashlib.sha256((dataset.folder / shard["file"]).read_bytes()).hexdigest() != shard["sha256"]:
-            raise DataError(f"shard {str(dataset.folder / shard['file'])!r} does not match its hash: it is damaged")
+    for shard in dataset.manifest.shards:
+        if hashlib.sha256((dataset.folder / shard.file).read_bytes()).hexdigest() != shard.sha256:
+            raise DataError(f"shard {str(dataset.folder / shard.file)!r} does not match its hash: it is damaged")
     if isinstance(target, RemotePath) and target.scheme == HUB:
         _push_to_hub(dataset, target, names, private)
         return target
@@ -47,13 +47,13 @@ def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder
 def file_names(dataset: Dataset) -> list[str]:
     """Return the files of a dataset, relative to its folder; the manifest last, without which it is not whole."""
     described = [name for name in (CARD, CROISSANT, AUDIT) if (dataset.folder / name).is_file()]
-    return [*(shard["file"] for shard in all_shards(dataset.manifest)), *described, NAME]
+    return [*(shard.file for shard in dataset.manifest.shards), *described, NAME]
 
 
 def _refuse_another(dataset: Dataset, target: Folder) -> None:
     """Refuse a place where another dataset lies."""
     if (target / NAME).is_file():
-        there = read_manifest(target)["fingerprint"]
+        there = read_manifest(target).fingerprint
         if there != dataset.fingerprint:
             raise DataError(f"{str(target)!r} holds another dataset (fingerprint {there}); choose another place")
 

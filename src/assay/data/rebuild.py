@@ -10,7 +10,6 @@ from assay.config import Settings
 from assay.data.confounding.confounder import Confounder
 from assay.data.confounding.task import with_confounders
 from assay.data.dataset import Dataset, SplitData
-from assay.data.manifest import CODE, CONFOUND
 from assay.data.shard import file_names, table_of
 from assay.errors import DataError
 from assay.tasks import TASKS, Task
@@ -42,9 +41,9 @@ class Redrawing:
 
 def check_code(dataset: Dataset, tasks: Sequence[str]) -> None:
     """Refuse a task's file that the user gave, if it is not the one that the dataset was made by."""
-    name = str(dataset.manifest["task"]["name"])
+    name = dataset.manifest.task.name
     if name in tasks:
-        require_same(TASKS.entry(name).code, dataset.manifest.get(CODE), repr(str(dataset.folder)))
+        require_same(TASKS.entry(name).code, dataset.manifest.code, repr(str(dataset.folder)))
 
 
 def redrawing_for(kind: str, dataset: Dataset) -> Redrawing | None:
@@ -55,19 +54,19 @@ def redrawing_for(kind: str, dataset: Dataset) -> Redrawing | None:
 def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
     """Return the task of a dataset, with settings on top that say where its sources lie now."""
     manifest = dataset.manifest
-    about, record = manifest["task"], manifest.get(CODE)
-    name, folder = str(about["name"]), repr(str(dataset.folder))
-    if "imported" in about:
-        raise DataError(f"{folder} was imported from {about['imported']['layout']}: it cannot be redrawn")
+    about, record = manifest.task, manifest.code
+    name, folder = about.name, repr(str(dataset.folder))
+    if about.imported is not None:
+        raise DataError(f"{folder} was imported from {about.imported.layout}: it cannot be redrawn")
     if name not in TASKS:  # a name in a manifest is never taken for a file
         raise DataError(explain_missing("task", name, record, folder))
     require_same(TASKS.entry(name).code, record, folder)
     make = TASKS[name]
-    if make.version != about["version"]:
-        raise DataError(f"{folder} is of version {about['version']} of its task, this is {make.version}")
-    task: Task = make(Settings({**about["config"], **manifest.get("local", {})}).merge(settings or Settings()))
-    if task.sources() != manifest["sources"]:
+    if make.version != about.version:
+        raise DataError(f"{folder} is of version {about.version} of its task, this is {make.version}")
+    task: Task = make(Settings({**about.config, **manifest.local}).merge(settings or Settings()))
+    if task.sources() != manifest.sources:
         raise DataError(f"{folder} was made from other source images than those at hand")
     if task.space != dataset.knowledge.space:
         raise DataError(f"the concepts of {folder} are not those of its task, so nothing is drawn anew")
-    return with_confounders(task, [Confounder(**entry) for entry in about.get(CONFOUND, [])])
+    return with_confounders(task, [Confounder(**entry) for entry in about.confound])

@@ -9,9 +9,10 @@ from typing import Any
 
 from assay.code_files import CodeFile, code_of, load_files
 from assay.config import Settings, validate
+from assay.contracts import PAIRS
 from assay.data.confounding.confounder import SHIFTED, Confounder
 from assay.data.confounding.task import ConfoundedTask, plain, with_confounders
-from assay.data.manifest import CODE, CONFOUND, PAIRS, pairs_split
+from assay.data.manifest import CODE, CONFOUND, pairs_split
 from assay.errors import ConfigError
 from assay.tasks import TASKS, Task, resize_splits
 from assay.worlds import Split

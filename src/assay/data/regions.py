@@ -1,9 +1,10 @@
 """How many examples of each split lie in each variant and near-boundary type of each label's rule, or far from it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+from assay.contracts import Manifest, SplitRecord
 from assay.logic import Boundary, Knowledge
 
 Kind = Literal["holds", "just misses", "changes", "far"]
@@ -24,22 +25,22 @@ class RegionRow:
     counts: tuple[int, ...]
 
 
-def region_rows(manifest: Mapping[str, Any]) -> dict[str, list[RegionRow]]:
+def region_rows(manifest: Manifest) -> dict[str, list[RegionRow]]:
     """Return the rows of each label, in the order of its rule; only those of which some split has an example."""
-    knowledge = Knowledge.from_dict(manifest["knowledge"])
+    knowledge = Knowledge.from_dict(manifest.knowledge)
     if not knowledge.has_rule:
         return {}
     pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
-    return {label: _rows(label, boundary, manifest["splits"]) for label, boundary in pairs}
+    return {label: _rows(label, boundary, manifest.splits) for label, boundary in pairs}
 
 
-def _rows(label: str, boundary: Boundary, splits: list[Mapping[str, Any]]) -> list[RegionRow]:
+def _rows(label: str, boundary: Boundary, splits: list[SplitRecord]) -> list[RegionRow]:
     regions: list[tuple[Kind, str]] = [("holds", region.name) for region in boundary.variants]
     regions += [("just misses", region.name) for region in boundary.types]
     if not boundary.explicit:
         regions += [("changes", f"change {name}") for name in boundary.space.names]
     regions.append(("far", "far"))
-    counted = [split.get("boundary", {}).get(label, {}) for split in splits]  # older datasets have no counts
+    counted = [split.boundary.get(label, {}) for split in splits]  # older datasets have no counts
     rows = [RegionRow(label, kind, name, tuple(by_name.get(name, 0) for by_name in counted)) for kind, name in regions]
     return [row for row in rows if any(row.counts)]
 

@@ -4,7 +4,7 @@ import hashlib
 import io
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 
 from assay.arrays import Array, Codes
 from assay.concepts import Value
+from assay.contracts import ShardRecord
 from assay.data.columns import BOUNDARY, CONCEPT, DTYPES, LABEL, SUBCONCEPT, kind_of_values, numbers, strings, to_column
 from assay.data.content import content_of
 from assay.data.recipe import Recipe
@@ -30,23 +31,6 @@ COMPACT = json.JSONEncoder(separators=(",", ":"))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 CORNERS = ("left", "top", "right", "bottom")
 THINGS = pa.list_(pa.struct([("name", pa.string()), *((corner, pa.int64()) for corner in CORNERS)]))
-
-
-@dataclass(frozen=True)
-class ShardRecord:
-    """What the manifest says of a shard."""
-
-    file: str
-    rows: int
-    bytes: int
-    sha256: str
-    """Of the file, which tells whether it is whole."""
-    content: str
-    """Of what it holds, which is the same on every machine."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the record as plain data."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -235,4 +219,5 @@ def record(folder: Folder, job: ShardJob) -> ShardRecord:
     """Return the record of a shard that is on disk."""
     data = (folder / job.file).read_bytes()
     table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
-    return ShardRecord(job.file, len(table), len(data), hashlib.sha256(data).hexdigest(), content_of(table))
+    digest = hashlib.sha256(data).hexdigest()
+    return ShardRecord(file=job.file, rows=len(table), bytes=len(data), sha256=digest, content=content_of(table))

@@ -4,11 +4,11 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from assay.contracts import ShardRecord
 from assay.data.columns import parquet_source
 from assay.errors import DataError
 
@@ -28,9 +28,9 @@ class ShardFile:
     sha256: str
 
     @classmethod
-    def of(cls, folder: Path, entry: Mapping[str, Any]) -> "ShardFile":
+    def of(cls, folder: Path, entry: ShardRecord) -> "ShardFile":
         """Return the shard that a manifest lists."""
-        return cls(folder / entry["file"], int(entry["rows"]), str(entry["sha256"]))
+        return cls(folder / entry.file, entry.rows, entry.sha256)
 
     def check(self) -> None:
         """Refuse a file that does not match its hash."""

@@ -12,7 +12,8 @@ import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
-from assay.data import PAIR_CONCEPT, PAIRS, Dataset, ShownValues
+from assay.contracts import PAIRS
+from assay.data import PAIR_CONCEPT, Dataset, ShownValues
 from assay.diagnosis.wording import percent
 from assay.errors import DataError
 from assay.metrics import Evidence, Score, gather, mean, mean_score

@@ -16,10 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.arrays import Array, Codes, distinct_rows, find_rows
+from assay.contracts import PAIRS
 from assay.data import (
-    CONFOUND,
     NUISANCES,
-    PAIRS,
     REVERSED,
     UNCONFOUNDED,
     Confounder,
@@ -153,7 +152,7 @@ class Reliance:
 
 def confounders_of(dataset: Dataset) -> tuple[Coupling, ...]:
     """Return the confounders that a dataset was made with."""
-    planted = dataset.manifest["task"].get(CONFOUND, [])
+    planted = dataset.manifest.task.confound
     return couplings_of([Confounder(**entry) for entry in planted], dataset.knowledge)
 
 
@@ -179,8 +178,9 @@ def reliance_of(
         rows += found
     elif formulas:
         missing.append(UNCONFOUNDED)
-    if PAIRS in predictions and dataset.pairs is not None and dataset.pairs["split"] in predictions:
-        rows += _of_concepts(dataset, predictions[dataset.pairs["split"]], predictions[PAIRS])
+    changed = str(dataset.manifest.pairs.split)
+    if PAIRS in predictions and dataset.pairs is not None and changed in predictions:
+        rows += _of_concepts(dataset, predictions[changed], predictions[PAIRS])
     names = join_words([coupling.name for coupling in couplings])
     why = f"Whether labels follow {names} is not judged: there are no predictions for {join_words(missing)}."
     return tuple(rows), why if missing else ""

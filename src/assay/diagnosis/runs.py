@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Codes, distinct_rows
-from assay.data import PAIRS, Dataset
+from assay.contracts import PAIRS
+from assay.data import Dataset
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiability import Identifiability, identifiability
 from assay.diagnosis.reliance import reliance_of
@@ -88,7 +89,7 @@ def effects_of(
         return None, ""
     if dataset.pairs is None:
         return None, f"What changing one concept does is left out: {dataset.why_no_pairs}."
-    original = dataset.pairs["split"]
+    original = str(dataset.pairs.split)
     if original not in predictions:
         return None, f"What changing one concept does is left out: there are no predictions for split {original!r}."
     return counterfactuals(dataset, predictions[original], predictions[PAIRS], training), ""
@@ -99,8 +100,8 @@ def provenance(dataset: Dataset) -> dict[str, Any]:
     return {
         "task": dataset.name,
         "fingerprint": dataset.fingerprint,
-        "data_seed": dataset.manifest["seed"],
-        "versions": dataset.manifest["versions"],
+        "data_seed": dataset.manifest.seed,
+        "versions": dataset.manifest.versions,
     }
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
-from assay.data import Dataset, to_json, versions
+from assay.contracts import to_json
+from assay.data import Dataset, versions
 from assay.diagnosis import diagnose_run, taught_by
 from assay.errors import ConfigError, DataError
 from assay.files import require_empty, write_atomically

@@ -14,7 +14,6 @@ import pyarrow as pa
 
 from assay.arrays import Array
 from assay.data import (
-    CONFOUND,
     NUISANCES,
     REVERSED,
     TRIES,
@@ -35,8 +34,6 @@ from assay.tasks import Task
 from assay.worlds import Split, World
 
 TRAIN = "train"
-MARKED = "confounded_from"
-"""The key of a manifest whose pictures were marked after they were drawn: the dataset without marks."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +52,7 @@ class TrainingRedraw:
     @cached_property
     def couplings(self) -> tuple[Coupling, ...]:
         """The confounders that the dataset declares."""
-        planted = self.dataset.manifest["task"].get(CONFOUND)
+        planted = self.dataset.manifest.task.confound
         if not planted:
             raise ConfigError(
                 f"{str(self.dataset.folder)!r} declares no confounder to break; assay audit names what goes with the "
@@ -75,7 +72,7 @@ class TrainingRedraw:
 
     def redraw(self, rows: Array) -> pa.Table:
         """Return rows of the training split with another value of a nuisance, as further rows of it."""
-        if MARKED in self.dataset.manifest:
+        if self.dataset.manifest.confounded_from is not None:
             return self._marked_anew(rows)
         task, split = self._task, self._split
         base = plain(task).worlds_in(split, self._seed)
@@ -84,7 +81,7 @@ class TrainingRedraw:
 
     def draw_further(self, count: int, after: int) -> pa.Table:
         """Return further examples, drawn as those of the training split; `after` so many other new rows."""
-        if MARKED in self.dataset.manifest:
+        if self.dataset.manifest.confounded_from is not None:
             raise ConfigError(
                 f"{str(self.dataset.folder)!r} was marked after it was drawn, so no further examples can be drawn; "
                 "choose --strategy augment"
@@ -104,7 +101,7 @@ class TrainingRedraw:
     @cached_property
     def _unmarked(self) -> Dataset:
         """The dataset whose pictures were marked."""
-        wanted = self.dataset.manifest[MARKED]
+        wanted = self.dataset.manifest.confounded_from
         if self.clean is None:
             raise ConfigError(
                 f"the pictures of {str(self.dataset.folder)!r} were marked after they were drawn; name the dataset "
@@ -123,7 +120,7 @@ class TrainingRedraw:
 
     @property
     def _seed(self) -> int:
-        return int(self.dataset.manifest["seed"])
+        return int(self.dataset.manifest.seed)
 
     @cached_property
     def _split(self) -> Split:

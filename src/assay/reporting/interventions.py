@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array
-from assay.data import LABEL, Dataset, numbers, parquet_bytes, to_column, to_json, versions
+from assay.contracts import to_json
+from assay.data import LABEL, Dataset, numbers, parquet_bytes, to_column, versions
 from assay.diagnosis import InterventionResult, coverage_curve, provenance
 from assay.files import write_atomically
 from assay.metrics import expected_calibration_error

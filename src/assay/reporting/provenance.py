@@ -24,9 +24,9 @@ def provenance_of(case: ReportCase, out: Path) -> dict[str, str]:
         "run": relative_folder(case.folder, out),
         "task": case.dataset.name,
         "dataset fingerprint": case.dataset.fingerprint,
-        "dataset seed": str(manifest["seed"]),
+        "dataset seed": str(manifest.seed),
         "dataset": relative_folder(data.get("folder", case.dataset.folder), out),
-        "splits": ", ".join(f"{split['name']}: {split['size']:,}" for split in manifest["splits"]),
+        "splits": ", ".join(f"{split.name}: {split.size:,}" for split in manifest.splits),
     }
     rows |= dict(flatten({key: value for key, value in about.items() if key not in HIDDEN}, out))
     rows |= {f"setting: {key}": value for key, value in flatten(about.get("config", {}), out)}

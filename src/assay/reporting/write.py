@@ -7,7 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from assay.data import Dataset, to_json, versions
+from assay.contracts import to_json
+from assay.data import Dataset, versions
 from assay.diagnosis import STATES, TABLE_HEAD
 from assay.files import locked, stays, write_atomically
 from assay.metrics import METRICS, format_score

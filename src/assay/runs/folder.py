@@ -10,7 +10,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from assay.data import PAIRS, Dataset, folder_at, is_remote, refuse_named
+from assay.contracts import PAIRS
+from assay.data import Dataset, folder_at, is_remote, refuse_named
 from assay.errors import DataError
 from assay.links import refuse_links
 from assay.logic import Knowledge

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.data import to_json
+from assay.contracts import to_json
 from assay.errors import DataError
 from assay.runs.folder import FILES, PROGRAM, SEAL, WEIGHTS, seal_of
 

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.data import PAIRS, Dataset, SplitData, to_json
+from assay.contracts import PAIRS, to_json
+from assay.data import Dataset, SplitData
 from assay.errors import DataError
 from assay.files import remove_leftovers, write_atomically
 from assay.predictions import Predictions
@@ -37,7 +38,7 @@ def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, r
     except DataError as error:
         return f"none: {error}"
     predictions.write(run.predictions(PAIRS), dataset.knowledge)
-    return f"{len(predictions.index)} of split {dataset.pairs['split']}"
+    return f"{len(predictions.index)} of split {dataset.pairs.split}"
 
 
 def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:

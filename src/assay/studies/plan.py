@@ -134,7 +134,7 @@ def _training_seconds(run: RunStep, dataset: Dataset, rows: int) -> float | None
     settings = Settings({**run.settings.values, "epochs": 3})
     stamps: list[float] = []
     try:
-        model = MODELS[run.model](dataset.knowledge, dataset.layout, settings, dataset.manifest["backbones"], 0)
+        model = MODELS[run.model](dataset.knowledge, dataset.layout, settings, dataset.manifest.backbones, 0)
         train = dataset["train"] if "train" in dataset else dataset[dataset.split_names[0]]
         model.fit(train, train, lambda epoch, all_: stamps.append(time.perf_counter()))
     except AssayError:

@@ -14,7 +14,8 @@ from typing import Any
 
 from assay.code_files import CodeFile, load_files
 from assay.config import Settings, validate
-from assay.data import NAME, Annotation, Dataset, Fold, Pool, annotate, make, to_json
+from assay.contracts import to_json
+from assay.data import NAME, Annotation, Dataset, Fold, Pool, annotate, make
 from assay.errors import AssayError, ConfigError, DataError, RunFailed, UnknownName
 from assay.files import copy_folder, write_atomically, write_folder
 from assay.runs import RUN, USAGE, RunFolder, measure_usage
@@ -237,9 +238,9 @@ def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]
         "reasons": list(diagnosis.reasons),
         **facts_of(diagnosis, step.judged_by),
         "fingerprint": dataset.fingerprint,
-        "data_seed": dataset.manifest["seed"],
+        "data_seed": dataset.manifest.seed,
         "config": run.about()["config"],
-        "versions": dataset.manifest["versions"],
+        "versions": dataset.manifest.versions,
         **_metric_code(),
         "scores": {split: [score.to_dict() for score in scores.values()] for split, scores in diagnosis.scores.items()},
         **_run_analyses(step, run.folder, dataset),

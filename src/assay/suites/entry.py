@@ -15,7 +15,8 @@ from pydantic import Field
 
 from assay.arrays import Codes, find_rows
 from assay.config import Config, Settings, load_yaml, validate
-from assay.data import PAIRS, Dataset
+from assay.contracts import PAIRS
+from assay.data import Dataset
 from assay.diagnosis import diagnose_predictions
 from assay.errors import ConfigError, DataError
 from assay.html import safe_link

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data import PAIRS
+from assay.contracts import PAIRS
 from assay.errors import AssayError
 from assay.files import write_atomically, write_folder
 from assay.tasks import TASKS
@@ -69,16 +69,16 @@ def _write_dataset(state: State, served: ServedDataset, out: Path, samples: int)
     _write_or_why(out / "datasets" / served.key / "shortcuts.json", lambda: shortcuts_of(state, served.key))
     for run in served.runs.values():
         _write_run(state, served, run, out / "runs" / served.key, rows)
-    shown = preview_split(served)["name"]
+    shown = preview_split(served).name
     return {**facts(served, state.shelf), "preview": {"split": shown, "rows": rows[shown][:PREVIEW].tolist()}}
 
 
 def held_rows(state: State, served: ServedDataset, samples: int) -> dict[str, Array]:
     """Return the rows of each split that a bundle holds; of pairs those whose original it holds."""
-    names = [split["name"] for split in served.splits if split["name"] != PAIRS]
+    names = [split.name for split in served.splits if split.name != PAIRS]
     rows = {name: choose_rows(state, served, state.table(served.key, name), samples) for name in names}
     if served.dataset.pairs is not None:
-        held = rows[str(served.dataset.pairs["split"])]
+        held = rows[str(served.dataset.pairs.split)]
         rows[PAIRS] = np.flatnonzero(np.isin(origins_of(state, served.key), held))[:samples]
     return rows
 
@@ -107,7 +107,7 @@ def _write_comparisons(state: State, served: ServedDataset, split: str, out: Pat
 
 def _write_run(state: State, served: ServedDataset, run: ServedRun, out: Path, rows: dict[str, Array]) -> None:
     """Write the page of a run; what it cannot have is written as the reason."""
-    key, own, shown = served.key, out / run.key, preview_split(served)["name"]
+    key, own, shown = served.key, out / run.key, preview_split(served).name
     _write_or_why(out / f"{run.key}.json", lambda: run_page(state, key, run.key, rows))
     _write_or_why(own / "verdict.json", lambda: verdict_of(state, key, run.key))
     if PAIRS in run.answers:

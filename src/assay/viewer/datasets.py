@@ -12,6 +12,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.auditing import CHECKS, audit, audited_dataset
+from assay.contracts import SplitRecord
 from assay.data import CONCEPT, LABEL
 from assay.diagnosis import taught_by
 from assay.errors import AssayError, DataError
@@ -40,33 +41,33 @@ def overview(shelf: Shelf) -> dict[str, Any]:
 def facts(served: ServedDataset, shelf: Shelf) -> dict[str, Any]:
     """Return what the page needs to know of a dataset: its rule, its splits, its runs, where it comes from."""
     manifest = served.dataset.manifest
-    splits = [{"name": s["name"], "size": s["size"], "where": s["where"], "pool": s["pool"]} for s in served.splits]
+    splits = [{"name": s.name, "size": s.size, "where": s.where, "pool": s.pool} for s in served.splits]
     shown = preview_split(served)
     return {
         "key": served.key,
         "title": shelf.title(served.key),
-        "task": manifest["task"],
-        "registered": manifest["task"]["name"] in TASKS,
-        "summary": manifest["summary"],
+        "task": manifest.task,
+        "registered": manifest.task.name in TASKS,
+        "summary": manifest.summary,
         "folder": served.dataset.folder.name,
-        "knowledge": manifest["knowledge"],
-        "layout": manifest["layout"],
-        "columns": manifest["columns"],
+        "knowledge": manifest.knowledge,
+        "layout": manifest.layout,
+        "columns": manifest.columns,
         "splits": splits,
-        "preview": {"split": shown["name"], "rows": list(range(min(PREVIEW, shown["size"])))},
+        "preview": {"split": shown.name, "rows": list(range(min(PREVIEW, shown.size)))},
         "runs": run_facts(served),
-        "seed": manifest["seed"],
+        "seed": manifest.seed,
         "fingerprint": served.dataset.fingerprint,
-        "versions": manifest["versions"],
-        "sources": manifest["sources"],
+        "versions": manifest.versions,
+        "sources": manifest.sources,
         "why_no_pairs": None if served.dataset.pairs else served.dataset.why_no_pairs,
     }
 
 
-def preview_split(served: ServedDataset) -> dict[str, Any]:
+def preview_split(served: ServedDataset) -> SplitRecord:
     """Return the split whose first pictures stand for a dataset."""
-    splits: list[dict[str, Any]] = served.splits
-    return next((split for split in splits if split["name"] == "test"), splits[0])
+    splits = served.splits
+    return next((split for split in splits if split.name == "test"), splits[0])
 
 
 def dataset_page(state: State, key: str) -> dict[str, Any]:

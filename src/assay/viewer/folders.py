@@ -8,11 +8,11 @@ import re
 from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
-from assay.data import NAME, PAIRS, Dataset, all_shards, read_manifest, read_parquet
+from assay.contracts import PAIRS, SplitRecord
+from assay.data import NAME, Dataset, read_manifest, read_parquet
 from assay.errors import AssayError, DataError, UnknownName, suggestion
 from assay.runs import RUN, RunFolder
 
@@ -52,18 +52,21 @@ class ServedDataset:
         return self.runs[key]
 
     @property
-    def splits(self) -> list[dict[str, Any]]:
+    def splits(self) -> list[SplitRecord]:
         """What the manifest says of each split, that of counterfactual pairs last."""
         pairs = self.dataset.pairs
-        found = [dict(split) for split in self.dataset.manifest["splits"]]
-        return found if pairs is None else [*found, {**pairs, "name": PAIRS, "pool": f"those of {pairs['split']}"}]
+        found = self.dataset.manifest.splits
+        if pairs is None:
+            return found
+        named = {"where": pairs.where, **pairs.to_dict(), "name": PAIRS, "pool": f"those of {pairs.split}"}
+        return [*found, SplitRecord.model_validate(named)]
 
-    def split(self, name: str) -> dict[str, Any]:
+    def split(self, name: str) -> SplitRecord:
         """Return what the manifest says of a split."""
         for split in self.splits:
-            if split["name"] == name:
+            if split.name == name:
                 return split
-        raise UnknownName(f"no split named {name!r}{suggestion(name, [split['name'] for split in self.splits])}")
+        raise UnknownName(f"no split named {name!r}{suggestion(name, [split.name for split in self.splits])}")
 
     def short_names(self) -> dict[str, str]:
         """Return a short name for each run by its key: its label where no other has it, with the seed, or its own."""
@@ -159,8 +162,8 @@ class _Search:
 
     def add_dataset(self, folder: Path) -> ServedDataset:
         """Open a dataset, all files of which lie in its folder."""
-        for shard in all_shards(read_manifest(folder)):
-            inside(folder, shard["file"])
+        for shard in read_manifest(folder).shards:
+            inside(folder, shard.file)
         dataset = Dataset.open(folder)
         _ = dataset.knowledge  # a rule that cannot be read is reported now
         key = _key(folder.name, self.datasets)

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, find_rows
-from assay.data import PAIR_CONCEPT, PAIR_ROW, PAIRS
+from assay.contracts import PAIRS
+from assay.data import PAIR_CONCEPT, PAIR_ROW
 from assay.errors import ConfigError, DataError
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
@@ -44,7 +45,7 @@ def pairs_of(state: State, key: str, run: str, kind: str = "all", page: int = 0,
 def origins_of(state: State, key: str) -> Array:
     """Return for each pair the row of the sample that it was changed from, -1 where that is not there."""
     changed: SplitTable = state.table(key, PAIRS)
-    original: SplitTable = state.table(key, str((state.shelf[key].dataset.pairs or {})["split"]))
+    original: SplitTable = state.table(key, str(state.shelf[key].dataset.manifest.pairs.split))
     return find_rows(np.array(changed.column(PAIR_ROW).to_pylist()), original.index)
 
 
@@ -56,7 +57,7 @@ class _Pairs:
         if dataset.pairs is None:
             raise DataError(f"this dataset has no counterfactual pairs: {dataset.why_no_pairs}")
         self.changed: SplitTable = state.table(key, PAIRS)
-        self.original: SplitTable = state.table(key, str(dataset.pairs["split"]))
+        self.original: SplitTable = state.table(key, str(dataset.pairs.split))
         self.after = state.require_answers(key, PAIRS, run)
         self.before = state.require_answers(key, self.original.name, run)
         self.rows = origins_of(state, key)

@@ -18,7 +18,7 @@ ABOUT = ("config", "parameters", "device", "machine", "versions", "pairs", "prob
 
 def run_facts(served: ServedDataset) -> list[dict[str, Any]]:
     """Return the runs of a dataset: keys, names, and the splits that they have predictions for."""
-    short, order = served.short_names(), [split["name"] for split in served.splits]
+    short, order = served.short_names(), [split.name for split in served.splits]
     return [
         {
             "key": run.key,

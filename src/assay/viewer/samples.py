@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array
-from assay.data import LABEL, PAIR_CONCEPT, PAIRS
+from assay.contracts import PAIRS
+from assay.data import LABEL, PAIR_CONCEPT
 from assay.viewer.answers import Answers, violated_constraints
 from assay.viewer.pairs import origins_of
 from assay.viewer.query import Query, matching_rows
@@ -61,7 +62,7 @@ def _prediction(answers: Answers, row: int) -> dict[str, Any] | None:
 def _origin(state: State, key: str, row: int) -> dict[str, Any]:
     """Return the sample that a counterfactual world was changed from, and the concept that was changed."""
     table: SplitTable = state.table(key, PAIRS)
-    original = str((table.dataset.pairs or {})["split"])
+    original = str(table.dataset.manifest.pairs.split)
     return {"split": original, "row": int(origins_of(state, key)[row]), "concept": table.cell(PAIR_CONCEPT, row)}
 
 

@@ -4,7 +4,6 @@ Sizes of files are checked when a dataset is opened; their hashes are not, so th
 """
 
 import json
-from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -31,9 +30,9 @@ class SplitTable:
     def __init__(self, served: ServedDataset, name: str) -> None:
         self.served, self.name = served, name
         self.dataset = served.dataset
-        self.about: Mapping[str, Any] = served.split(name)
-        self.shards = [inside(self.dataset.folder, shard["file"]) for shard in self.about["shards"]]
-        self.starts = np.cumsum([0, *(shard["rows"] for shard in self.about["shards"])])
+        self.about = served.split(name)
+        self.shards = [inside(self.dataset.folder, shard.file) for shard in self.about.shards]
+        self.starts = np.cumsum([0, *(shard.rows for shard in self.about.shards)])
         self.codes = keep(self._codes)
         self._read_columns = keep(self._columns)
         self._cells = keep(self._shard_column, CACHED_SHARDS)
@@ -101,7 +100,7 @@ class SplitTable:
 
     def data(self, table: pa.Table) -> SplitData:
         """Return rows as models take them."""
-        layout, where = self.dataset.layout, parse(str(self.about["where"]))
+        layout, where = self.dataset.layout, parse(self.about.where)
         return SplitData(self.name, self.dataset.fingerprint, self.knowledge, layout, table, where)
 
     def _place(self, number: int) -> tuple[int, int]:

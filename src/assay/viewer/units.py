@@ -14,7 +14,7 @@ def units_page(state: State, key: str, run: str, pictures: Mapping[str, Array] |
     """Return the units of a run, None for a run that has none; `pictures` are the rows that can be shown, by split."""
     served = state.shelf[key].run(run)
     content = units_of(served.folder) if served.live else None
-    if content is None or content["split"] not in [split["name"] for split in state.shelf[key].splits]:
+    if content is None or content["split"] not in [split.name for split in state.shelf[key].splits]:
         return None
     shown = None if pictures is None else set(pictures[content["split"]].tolist())
     index = state.table(key, content["split"]).index

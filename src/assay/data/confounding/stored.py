@@ -5,19 +5,19 @@ with `assay make TASK --set confound=...`.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from assay.arrays import Array
+from assay.contracts import PAIRS, Manifest, ShardRecord
 from assay.data.confounding.confounder import NUISANCES, SHIFTED, Confounder, Coupling, couplings_of, draw_codes
 from assay.data.dataset import Dataset, SplitData
 from assay.data.description import write_description
-from assay.data.manifest import CONFOUND, PAIRS, pairs_split, read_manifest, versions, with_fingerprint
+from assay.data.manifest import pairs_split, read_manifest, versions
 from assay.data.shard import COMPACT, ShardJob, file_names, record, write_shard
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import write_folder
@@ -26,7 +26,7 @@ from assay.render import MARK_NAMES, encode_png, mark_image, open_image
 MASKS = ("things", "instances", "parts", "depth")
 
 
-def confound_dataset(dataset: Dataset, confounders: Sequence[Confounder], folder: Path) -> dict[str, Any]:
+def confound_dataset(dataset: Dataset, confounders: Sequence[Confounder], folder: Path) -> Manifest:
     """Write a copy of a dataset whose pictures carry marks that go with their labels, and return its manifest."""
     couplings = _check(dataset, confounders)
     with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
@@ -34,9 +34,9 @@ def confound_dataset(dataset: Dataset, confounders: Sequence[Confounder], folder
 
 
 def _check(dataset: Dataset, confounders: Sequence[Confounder]) -> tuple[Coupling, ...]:
-    if CONFOUND in dataset.manifest["task"]:
+    if dataset.manifest.task.confound:
         raise ConfigError(f"{str(dataset.folder)!r} has confounders already; begin with the dataset without")
-    if "image" not in dataset.manifest["columns"]:
+    if "image" not in dataset.manifest.columns:
         raise ConfigError(f"{str(dataset.folder)!r} has no pictures to mark")
     if not confounders:
         raise ConfigError("confound: name a mark and what it goes with, such as --what watermark --with LABEL")
@@ -46,7 +46,7 @@ def _check(dataset: Dataset, confounders: Sequence[Confounder]) -> tuple[Couplin
                 f"confound: {confounder.what!r} needs worlds to be drawn anew: assay make TASK --set confound=...; "
                 f"on pictures that are there go {', '.join(MARK_NAMES)}"
             )
-        if confounder.what == "position" and any(column in dataset.manifest["columns"] for column in MASKS):
+        if confounder.what == "position" and any(column in dataset.manifest.columns for column in MASKS):
             raise ConfigError("confound: 'position' would move pictures and not their masks; make the dataset anew")
     return couplings_of(confounders, dataset.knowledge)
 
@@ -54,8 +54,8 @@ def _check(dataset: Dataset, confounders: Sequence[Confounder]) -> tuple[Couplin
 def _is_of(folder: Path, dataset: Dataset) -> bool:
     """Return whether a folder holds a confounded copy of a dataset."""
     try:
-        return bool(read_manifest(folder)["confounded_from"] == dataset.fingerprint)
-    except (AssayError, KeyError, TypeError):
+        return read_manifest(folder).confounded_from == dataset.fingerprint
+    except AssayError:
         return False
 
 
@@ -70,15 +70,15 @@ class Copying:
     @property
     def rows(self) -> int:
         """How many rows a shard has."""
-        return int(self.dataset.manifest["shard_rows"])
+        return self.dataset.manifest.shard_rows
 
     def codes(self, split: str, data: SplitData, index: Array) -> list[list[int]]:
         """Return the codes of the nuisances of examples of a split, which are those of `data`."""
         partners = np.stack([one.partner(data.concepts, data.labels) for one in self.couplings], axis=1)
-        seed = int(self.dataset.manifest["seed"])
+        seed = self.dataset.manifest.seed
         return draw_codes(self.couplings, split, data.name, seed, index, partners)
 
-    def write(self, split: str, origin: str) -> list[dict[str, Any]]:
+    def write(self, split: str, origin: str) -> list[ShardRecord]:
         """Write a split that shows the examples of `origin`, and return the records of its shards."""
         whole = self.dataset[origin]
         shards = []
@@ -88,7 +88,7 @@ class Copying:
             shards.append(self._shard(table, ShardJob(split, number)))
         return shards
 
-    def write_pairs(self, origin: str) -> list[dict[str, Any]]:
+    def write_pairs(self, origin: str) -> list[ShardRecord]:
         """Write the counterfactual worlds, each marked as the example that it was changed from."""
         changed, data = self.dataset[PAIRS], self.dataset.symbols(origin)
         codes = self.codes(origin, data, data.index)
@@ -100,9 +100,9 @@ class Copying:
             shards.append(self._shard(table, ShardJob(PAIRS, number)))
         return shards
 
-    def _shard(self, table: pa.Table, job: ShardJob) -> dict[str, Any]:
+    def _shard(self, table: pa.Table, job: ShardJob) -> ShardRecord:
         write_shard(table, job, self.folder)
-        return record(self.folder, job).to_dict()
+        return record(self.folder, job)
 
     def mark_rows(self, table: pa.Table, split: str, codes: Sequence[Sequence[int]]) -> pa.Table:
         """Return rows with marked pictures, and the codes in their styles."""
@@ -126,25 +126,24 @@ class Copying:
         return encode_png(image)
 
 
-def _write(copying: Copying) -> dict[str, Any]:
+def _write(copying: Copying) -> Manifest:
     dataset = copying.dataset
     origin = pairs_split(dataset.split_names)
     if origin is None:
         raise DataError(f"{str(dataset.folder)!r} has no test split to show again without the confounder")
-    entries = {entry["name"]: entry for entry in dataset.manifest["splits"]}
-    splits = [{**entry, "shards": copying.write(name, name)} for name, entry in entries.items()]
-    splits += [{**entries[origin], "name": name, "shards": copying.write(name, origin)} for name in SHIFTED]
-    held: Mapping[str, Any] = dataset.manifest[PAIRS]
-    pairs = {**held, "shards": copying.write_pairs(origin)} if dataset.pairs is not None else held
+    old, entries = dataset.manifest, dataset.manifest.splits_by_name
+    splits = [entry.but(shards=copying.write(name, name)) for name, entry in entries.items()]
+    splits += [entries[origin].but(name=name, shards=copying.write(name, origin)) for name in SHIFTED]
+    pairs = old.pairs if dataset.pairs is None else old.pairs.but(shards=copying.write_pairs(origin))
     planted = [coupling.confounder.to_dict() for coupling in copying.couplings]
     body = {
-        **dataset.manifest,
-        "task": {**dataset.manifest["task"], CONFOUND: planted},
+        **old.to_dict(),
+        "task": old.task.but(confound=planted),
         "splits": splits,
         "versions": versions(),
         "confounded_from": dataset.fingerprint,
         PAIRS: pairs,
     }
-    manifest = with_fingerprint(body)
+    manifest = Manifest.of(body)
     write_description(copying.folder, manifest)
     return manifest

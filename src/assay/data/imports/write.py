@@ -18,6 +18,7 @@ import pyarrow as pa
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, Value
 from assay.config import Settings
+from assay.contracts import FORMAT, PAIRS, Manifest, ShardRecord, SplitRecord
 from assay.data.columns import BOUNDARY, CONCEPT, LABEL, numbers, strings, to_column
 from assay.data.description import write_description
 from assay.data.imports.pictures import PictureFit, fit_for
@@ -25,9 +26,9 @@ from assay.data.imports.rule_file import RuleFile, read_rule
 from assay.data.imports.settings import ImportSettings
 from assay.data.imports.source_table import SourceTable, values_in
 from assay.data.imports.splitting import assign_splits, split_order
-from assay.data.manifest import FORMAT, PAIRS, pairs_split, read_manifest, versions, with_fingerprint
+from assay.data.manifest import pairs_split, read_manifest, versions
 from assay.data.recipe import SHARD_ROWS
-from assay.data.shard import COMPACT, IMAGE, ShardJob, ShardRecord, features, file_names, record, write_shard
+from assay.data.shard import COMPACT, IMAGE, ShardJob, features, file_names, record, write_shard
 from assay.errors import AssayError, DataError
 from assay.files import write_folder
 from assay.logic import NO_RULE, TRUE, Knowledge, Label
@@ -122,9 +123,7 @@ def boundary_columns(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
     return columns
 
 
-def write_dataset(
-    table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str
-) -> dict[str, Any]:
+def write_dataset(table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str) -> Manifest:
     """Write a table as a dataset folder and return its manifest; where something is refused, leave nothing behind."""
     with write_folder(folder, _is_imported) as half:
         return _write(table, half, settings, rule, layout)
@@ -132,12 +131,12 @@ def write_dataset(
 
 def _is_imported(folder: Path) -> bool:
     try:
-        return "imported" in read_manifest(folder)["task"]
-    except (AssayError, TypeError):
+        return read_manifest(folder).task.imported is not None
+    except AssayError:
         return False
 
 
-def _write(table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str) -> dict[str, Any]:
+def _write(table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str) -> Manifest:
     splits = assign_splits(table, settings.shares, settings.seed)
     space = ConceptSpace(
         tuple(Concept(name, values_in(cells, f"concept {name!r}")) for name, cells in table.concepts.items())
@@ -156,8 +155,8 @@ def _write(table: SourceTable, folder: Path, settings: ImportSettings, rule: Set
 
 
 def _manifest(
-    writer: DatasetWriter, settings: ImportSettings, splits: Sequence[Mapping[str, Any]], about: Mapping[str, Any]
-) -> dict[str, Any]:
+    writer: DatasetWriter, settings: ImportSettings, splits: Sequence[SplitRecord], about: Mapping[str, Any]
+) -> Manifest:
     """Return the manifest: as that of a task, with `imported` in the place of what would redraw it."""
     task = {
         "name": settings.name or "imported",
@@ -165,7 +164,7 @@ def _manifest(
         "config": settings.model_dump(mode="json", exclude={"name"}),
         "imported": dict(about),
     }
-    changed = pairs_split([split["name"] for split in splits])
+    changed = pairs_split([split.name for split in splits])
     body = {
         "format": FORMAT,
         "task": task,
@@ -184,7 +183,7 @@ def _manifest(
         "versions": versions(),
         PAIRS: {"asked": 0, "split": changed, "size": 0, "shards": [], "none": NO_PAIRS},
     }
-    return with_fingerprint(body)
+    return Manifest.of(body)
 
 
 def describe_source(table: SourceTable, layout: str, fit: PictureFit, settings: ImportSettings) -> dict[str, Any]:
@@ -241,24 +240,24 @@ def _codes(column: Sequence[Value | None], values: tuple[Value, ...], what: str)
 
 def _split_entry(
     part: ImportedSplit, knowledge: Knowledge, claims: RuleFile, shards: Sequence[ShardRecord], whole: int
-) -> dict[str, Any]:
+) -> SplitRecord:
     tags = boundary_columns(knowledge, part.concepts)
-    return {
-        "name": part.name,
-        "size": len(part.table),
-        "where": str(claims.where.get(part.name, TRUE)),
-        "share": [0.0, round(len(part.table) / whole, 6)],
-        "balance": "world",
-        "pool": part.name,
-        "disjoint_from": list(claims.apart_from(part.name)),
-        "quota": None,
-        "labels": {
+    return SplitRecord(
+        name=part.name,
+        size=len(part.table),
+        where=str(claims.where.get(part.name, TRUE)),
+        share=[0.0, round(len(part.table) / whole, 6)],
+        balance="world",
+        pool=part.name,
+        disjoint_from=list(claims.apart_from(part.name)),
+        quota=None,
+        labels={
             label.name: _count([label.values[code] for code in part.labels[:, place].tolist()])
             for place, label in enumerate(knowledge.labels)
         },
-        "boundary": {name: _count(_tags(tags[BOUNDARY + name])) for name in knowledge.label_names},
-        "shards": [shard.to_dict() for shard in shards],
-    }
+        boundary={name: _count(_tags(tags[BOUNDARY + name])) for name in knowledge.label_names},
+        shards=list(shards),
+    )
 
 
 def _tags(column: pa.Array) -> list[str]:

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.data import Dataset, to_json
+from assay.contracts import to_json
+from assay.data import Dataset
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.metrics import gather, score, stage_metrics

@@ -158,7 +158,7 @@ def log_of(kind: str | None, model: Model, dataset: Dataset, run: RunFolder) -> 
     log: RunLog | None = None
     if kind is not None:
         parameters = {
-            **{"model": model.name, "seed": model.seed, "task": dataset.manifest["task"]["name"]},
+            **{"model": model.name, "seed": model.seed, "task": dataset.manifest.task.name},
             **{"fingerprint": dataset.fingerprint, **model.config.model_dump(mode="json")},
         }
         log = MAKERS[kind][0](LogHeader(run.folder.name, run.folder / LOGS, parameters))

@@ -59,7 +59,7 @@ class Model(ABC):
         super().__init__()
         if isinstance(knowledge, Dataset):
             dataset = knowledge
-            backbones = dataset.manifest["backbones"] if backbones is None else backbones
+            backbones = dataset.manifest.backbones if backbones is None else backbones
             knowledge, layout = dataset.knowledge, layout or dataset.layout
         if not isinstance(knowledge, Knowledge):
             raise ConfigError(f"a model is made of a dataset, not of a {type(knowledge).__name__}")

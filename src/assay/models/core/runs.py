@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from assay.code_files import code_of, explain_missing, require_same
 from assay.config import Settings
-from assay.data import CODE, Dataset, Fold, SplitData, to_json
+from assay.contracts import to_json
+from assay.data import CODE, Dataset, Fold, SplitData
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import stays, write_atomically
 from assay.links import refuse_links
@@ -94,9 +95,9 @@ def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
     """Return the model of an order, untrained, with the backbones that the dataset suggests."""
     make: type[Model] = MODELS.find(order.model)
-    model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest["backbones"], seed)
+    model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest.backbones, seed)
     network = network_of(model)
-    if network is not None and not network.sees_pictures(dataset.manifest.get("columns", ["image"])):
+    if network is not None and not network.sees_pictures(dataset.manifest.columns):
         network.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
     return model
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.data import Dataset, SplitData, to_json, versions
+from assay.contracts import to_json
+from assay.data import Dataset, SplitData, versions
 from assay.diagnosis import provenance
 from assay.files import write_atomically, write_folder
 from assay.models.discovery.discovering import Discovered, DiscoveryPlan, discover

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from assay.data import cache_folder, to_json
+from assay.contracts import to_json
+from assay.data import cache_folder
 from assay.errors import ConfigError
 from assay.files import write_atomically
 from assay.models.incontext.client import Reply

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.data import Dataset, SplitData, to_json
+from assay.contracts import to_json
+from assay.data import Dataset, SplitData
 from assay.files import write_atomically, write_folder
 from assay.logic import Knowledge
 from assay.models.core.devices import device_of

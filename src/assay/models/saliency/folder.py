@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array
-from assay.data import Dataset, to_json
+from assay.contracts import to_json
+from assay.data import Dataset
 from assay.files import write_atomically, write_folder
 from assay.models.saliency.examined import ExaminedModel
 from assay.models.saliency.explaining import Progress, Saliency, explain

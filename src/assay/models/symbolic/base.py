@@ -26,7 +26,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.data import SplitData, to_json
+from assay.contracts import to_json
+from assay.data import SplitData
 from assay.diagnosis import BottleneckModel, IntervenableModel, ModelOutput
 from assay.errors import DataError
 from assay.files import write_atomically

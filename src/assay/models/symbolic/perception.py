@@ -12,7 +12,8 @@ import numpy as np
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import Concept, ConceptSpace
-from assay.data import PAIRS, ConceptReader, SplitData
+from assay.contracts import PAIRS
+from assay.data import ConceptReader, SplitData
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions, read_predictions
 from assay.runs import PROGRAM, WEIGHTS, RunFolder

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Config
-from assay.data import PAIRS
+from assay.contracts import PAIRS
 from assay.errors import ConfigError, DataError
 from assay.models.readers.opening import CLIP, is_reader, open_reader, resolve_reader, without_folder
 from assay.models.symbolic.perception import (

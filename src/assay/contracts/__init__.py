@@ -1,0 +1,23 @@
+"""The waist: what datasets, runs and predictions say on disk, typed, and what models and diagnosis share.
+
+`Manifest` is what a dataset's folder says, `RunRecord` what a run's does. A stranger's file is checked here, once.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.contracts.manifest import FORMAT as FORMAT
+    from assay.contracts.manifest import PAIRS as PAIRS
+    from assay.contracts.manifest import ImportRecord as ImportRecord
+    from assay.contracts.manifest import Manifest as Manifest
+    from assay.contracts.manifest import PairsRecord as PairsRecord
+    from assay.contracts.manifest import Record as Record
+    from assay.contracts.manifest import ShardRecord as ShardRecord
+    from assay.contracts.manifest import SplitRecord as SplitRecord
+    from assay.contracts.manifest import TaskRecord as TaskRecord
+    from assay.contracts.manifest import parse_manifest as parse_manifest
+    from assay.contracts.manifest import to_json as to_json
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)
