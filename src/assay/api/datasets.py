@@ -81,6 +81,10 @@ def make(
 ) -> Dataset:
     """Make the dataset of a task, or go on with one that was stopped, and open it.
 
+    >>> import assay
+    >>> assay.make("mnlogic", n=16, k=3)["train"].labels.shape
+    (16, 1)
+
     Parameters
     ----------
     task
@@ -106,12 +110,6 @@ def make(
         Settings, or the YAML file that has them; keywords override them.
     **settings
         Settings of the task.
-
-    Examples
-    --------
-    >>> import assay
-    >>> assay.make("mnlogic", n=16, k=3)["train"].labels.shape
-    (16, 1)
     """
     options = {"n": n, "seed": seed, "splits": splits, "workers": workers, "cluster": cluster, "archive": archive}
     chosen = {key: value for key, value in options.items() if value is not None}

@@ -15,8 +15,8 @@ from assay.metrics import score as score_evidence
 from assay.runs import RunFolder, evidence_of, read_other_rule, under_rule
 
 
-class Scores(dict[str, dict[str, Score]]):
-    """Scores by split and metric."""
+class ScoreTable(dict[str, dict[str, Score]]):
+    """ScoreTable by split and metric."""
 
     def __init__(self, evidence: Mapping[str, Evidence], metrics: Iterable[str] | None) -> None:
         names = None if metrics is None else list(metrics)
@@ -31,7 +31,7 @@ def score(
     *,
     metrics: Sequence[str] | None = None,
     rule: Knowledge | Path | str | None = None,
-) -> Scores:
+) -> ScoreTable:
     """Return the metrics of each split that a model answered for, with 95 % intervals.
 
     Parameters
@@ -47,7 +47,7 @@ def score(
     """
     names = None if metrics is None else [METRICS.resolve(name) for name in metrics]
     if isinstance(dataset, Evidence):
-        return Scores({dataset.split: dataset}, names)
+        return ScoreTable({dataset.split: dataset}, names)
     if answers is None and isinstance(dataset, (Run, str, Path)):
         run = open_run(dataset)
         data, evidence = run.dataset, evidence_of(RunFolder(run.folder), run.dataset)
@@ -60,4 +60,4 @@ def score(
     if rule is not None:
         other = rule if isinstance(rule, Knowledge) else read_other_rule(Path(rule), data.knowledge)
         evidence = {split: under_rule(rows, other) for split, rows in evidence.items()}
-    return Scores(evidence, names)
+    return ScoreTable(evidence, names)
