@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.contracts import to_json
+from assay.contracts import SEAL, seal_of, to_json
 from assay.runs import RUN
-from assay.runs.folder import SEAL, seal_of
 from benchmarks.attempts import attempt
 from benchmarks.fuzz import Work
 from benchmarks.links import run

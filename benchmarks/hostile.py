@@ -21,8 +21,8 @@ from assay.api import Run
 from assay.auditing import Audit, audit, audited_dataset
 from assay.auditing.auditor import card_section
 from assay.config import Settings
-from assay.counting import count_readings
 from assay.contracts import Manifest, to_json
+from assay.counting import count_readings
 from assay.data import Dataset
 from assay.data.dataset_card import card
 from assay.data.imports.settings import ImportSettings
@@ -260,7 +260,10 @@ class Pages:
         about = {"settings": {self.names[0]: self.text}, "splits": [self.text], "seed": self.text, "parent": self.text}
         made |= {"annotation": {**about, "reader": {"reader": self.text}}}
         sources = dict.fromkeys(self.names, source)
-        cards = {"card": card(manifest), "card of a task": card(Manifest.of({**manifest.to_dict(), "task": made, "sources": sources}))}
+        cards = {
+            "card": card(manifest),
+            "card of a task": card(Manifest.of({**manifest.to_dict(), "task": made, "sources": sources})),
+        }
         results = audit(audited_dataset(dataset), ("complete",))
         cards["card of an audit"] = card_section(replace(results, results=(*self.results(results),)))
         return {name: markdown_page(text.partition("\n---\n")[2] or text) for name, text in cards.items()}

@@ -9,8 +9,7 @@ from itertools import combinations, product
 import numpy as np
 
 from assay.concepts import bits
-from assay.diagnosis import BottleneckModel
-from assay.diagnosis.interventions.label_heads import logistic_head
+from assay.contracts import BottleneckModel, logistic_head
 from assay.diagnosis.interventions.responsiveness import best_sets
 from assay.diagnosis.propagation import through_linear, through_rule
 from assay.logic import Knowledge

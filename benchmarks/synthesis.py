@@ -126,7 +126,8 @@ def few_shot(seeds: range) -> str:
 
 def attribution() -> str:
     """Return whose fault errors are on the ten rules, with a detector that overlooks things and knows 17 classes."""
-    from assay.diagnosis import ATTRIBUTION_HEAD, BottleneckModel, attribute, evidence_of
+    from assay.contracts import BottleneckModel
+    from assay.diagnosis import ATTRIBUTION_HEAD, attribute, evidence_of
 
     task = TASKS["cocologic"]()
     train, test = split_codes(task, "train", 0)[:600], split_codes(task, "test", 0)

@@ -25,8 +25,9 @@ GROUPS = {
     ),
     "judging": (
         "Scores and diagnoses",
-        "diagnose Diagnosis FINDINGS score METRICS count intervene attribute leakage probe discover saliency align mend "
-        "report view Predictions Answer predictions_for read_predictions decode Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
+        "diagnose Diagnosis FINDINGS score METRICS count intervene attribute leakage probe discover saliency align "
+        "mend report view Predictions Answer predictions_for read_predictions decode "
+        "Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
         "rule_consistency RunningMetric codes_of plot_errors plot_coverage write_report",
     ),
     "rules": (

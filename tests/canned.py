@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.contracts import BottleneckModel
 from assay.data import Dataset, SplitData
-from assay.diagnosis import Answering, BottleneckModel, rule_head
+from assay.diagnosis import Answering, rule_head
 from assay.predictions import Answer, Predictions
 from assay.runs import RunFolder, write_record
 from assay.seeds import rng_for

@@ -66,10 +66,14 @@ def test_a_door_offers_what_exists_and_no_module_by_its_own_name(room: str):
 
 
 def test_what_a_door_offers_has_users_outside():
-    """A name at a door is a decision: another package or a page of the docs needs it."""
-    docs = [*(TESTS.parent / "docs").rglob("*.md"), *(TESTS.parent / "docs").rglob("*.py")]
-    words = {path: set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for path in [*FILES, *docs]}
+    """A name at a door is a decision: another package, a page of the docs, a benchmark or a test needs it."""
+    root = TESTS.parent
+    others = [path for part in ("docs", "benchmarks", "tests") for path in (root / part).rglob("*.py")]
+    texts = [*FILES, *others, *(root / "docs").rglob("*.md")]
+    words = {path: set(re.findall(r"\w+", path.read_text(encoding="utf-8"))) for path in texts}
+    unused = {}
     for room in ROOMS:
         outside = set().union(*(words[path] for path in words if room_of(path) != room))
         offered = homes_in((PACKAGE / room / "__init__.py").read_text(encoding="utf-8"))
-        assert not set(offered) - outside, f"nobody outside wants these of assay.{room}"
+        unused[room] = sorted(set(offered) - outside)
+    assert not {room: names for room, names in unused.items() if names}

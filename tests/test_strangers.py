@@ -6,9 +6,8 @@ import shutil
 import pytest
 
 from assay.code_files import forget_files, load_file
+from assay.contracts import fingerprint, to_json
 from assay.data import Dataset, task_of
-from assay.contracts import to_json
-from assay.contracts import fingerprint
 from assay.errors import AssayError, DataError, UnknownName
 from assay.metrics import METRICS
 from assay.models import MODELS

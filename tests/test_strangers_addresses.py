@@ -12,9 +12,8 @@ import fsspec
 import pytest
 
 import assay
+from assay.contracts import fingerprint, to_json
 from assay.data import Dataset
-from assay.contracts import to_json
-from assay.contracts import fingerprint
 from assay.errors import DataError
 from assay.runs import RunFolder, write_record
 from tests.own_files import call

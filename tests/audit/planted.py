@@ -18,9 +18,8 @@ import pytest
 from assay.auditing import Audit, audit, audited_dataset, open_imported
 from assay.auditing.audited import AuditedDataset
 from assay.concepts import bits
+from assay.contracts import fingerprint, to_json
 from assay.data import Dataset
-from assay.contracts import to_json
-from assay.contracts import fingerprint
 from assay.logic import Knowledge
 from assay.registry import Entry
 from assay.render import Layout, Picture, encode_png

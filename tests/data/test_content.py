@@ -10,9 +10,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.config import Settings
+from assay.contracts import fingerprint
 from assay.data import content, make, recipe_from, shard
 from assay.data.content import content_of
-from assay.contracts import fingerprint
 from assay.render import decode_png, encode_png, png
 
 

@@ -11,18 +11,28 @@ import pytest
 
 from assay.concepts import bits
 from assay.config import Settings
-from assay.data import MOST_PAIRS, Dataset, Recipe, all_shards, default_workers, file_names, make, pairs_split, read_manifest, refresh_pairs, shard
-from assay.contracts import PAIRS
+from assay.contracts import PAIRS, ShardRecord, fingerprint
+from assay.data import (
+    MOST_PAIRS,
+    Dataset,
+    Recipe,
+    all_shards,
+    default_workers,
+    file_names,
+    make,
+    pairs_split,
+    read_manifest,
+    refresh_pairs,
+    shard,
+)
 from assay.data import make as making
 from assay.data import manifest as manifests
 from assay.data import pairs as pairing
 from assay.data.making import Drawing, ensure_shard
 from assay.data.manifest import PLAN, with_fingerprint
-from assay.contracts import fingerprint
 from assay.data.pairs import Change, PairsJob, choose_changes, pairs_jobs
 from assay.data.remote import RemotePath
 from assay.data.shard import ShardJob, ShardWriter, _draw, columns_of, jobs, picture_columns
-from assay.contracts import ShardRecord
 from assay.errors import ConfigError, DataError, KnowledgeError, RunFailed
 from assay.logic import Knowledge
 from assay.render import Box, ObjectBox, Picture, encode_png

@@ -16,6 +16,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
 from assay.config import Settings, validate
+from assay.contracts import ShardRecord
 from assay.data import (
     IMAGE,
     Annotation,
@@ -63,7 +64,6 @@ from assay.data.regions import RegionRow
 from assay.data.remote import RemotePath
 from assay.data.row_choice import choose_rows, quotas
 from assay.data.shard import ShardJob
-from assay.contracts import ShardRecord
 from assay.data.shard_files import ShardFile, ShardTable
 from assay.errors import ConfigError, DataError, MissingExtra, RunFailed, UnknownName
 from assay.logic import TRUE, Constraint, Knowledge, evaluate, parse

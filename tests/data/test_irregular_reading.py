@@ -22,6 +22,7 @@ import assay
 from assay.arrays import Array
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
+from assay.contracts import ShardRecord
 from assay.data import (
     EXPORTS,
     Confounder,
@@ -57,7 +58,6 @@ from assay.data.picture_store import PictureStore
 from assay.data.recipe import confounders_from, usual_size
 from assay.data.remote import RemotePath
 from assay.data.shard import ShardJob, ShardWriter
-from assay.contracts import ShardRecord
 from assay.data.shard_files import ShardFile, ShardTable
 from assay.data.split_data import example_table
 from assay.errors import ConfigError, DataError, KnowledgeError, MissingExtra

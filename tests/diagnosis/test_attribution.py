@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis import BottleneckModel, attribute, diagnose, evidence_of, one_hot, rule_head
+from assay.contracts import BottleneckModel, one_hot
+from assay.diagnosis import attribute, diagnose, evidence_of, rule_head
 from assay.diagnosis.attribution import HEAD
 from assay.diagnosis.errors import CAUSES
 from assay.errors import ConfigError, RuleUnknown

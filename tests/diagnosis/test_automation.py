@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis import EVERY, BottleneckModel, Budget, LinearHead, Trial, Truth, Units, coverage_curve, policy_of
+from assay.contracts import EVERY, BottleneckModel, LinearHead, logistic_head
+from assay.diagnosis import Budget, Trial, Truth, Units, coverage_curve, policy_of
 from assay.diagnosis.automation import fit_abstention, fit_threshold, net_work_automated
 from assay.diagnosis.calibration import Scaling, fit_scaling
-from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.sources import certain_answers
 from assay.diagnosis.propagation import chebyshev_points, through_and, through_any, through_linear, through_rule
 from assay.errors import ConfigError, TooLarge

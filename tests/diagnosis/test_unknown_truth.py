@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis import BottleneckModel, Units, answers_from, rule_head
+from assay.contracts import BottleneckModel
+from assay.diagnosis import Units, answers_from, rule_head
 from assay.diagnosis.interventions.manipulation import toggle_concepts
 from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.sources import draw_expert_answers, even_confusion

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
+from assay.contracts import ModelOutput
 from assay.data import versions
-from assay.diagnosis import InterventionPlan, InterventionResult, ModelOutput, Point, Truth, Units
+from assay.diagnosis import InterventionPlan, InterventionResult, Point, Truth, Units
 from assay.diagnosis.automation import Abstention
 from assay.diagnosis.interventions.curve import Automation, Curve
 from assay.diagnosis.interventions.policy import Selection

@@ -4,9 +4,9 @@ import hashlib
 
 import pytest
 
+from assay.contracts import seal_of
 from assay.errors import DataError
 from assay.runs import RunFolder, check_learned, usage
-from assay.runs.folder import seal_of
 from assay.runs.seals import sealed
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from assay.contracts import PAIRS
+from assay.contracts import FILES, PAIRS, SEAL, seal_of
 from assay.data import Dataset
 from assay.errors import DataError
-from assay.runs import FILES, RUN, RunFolder
-from assay.runs.folder import PARTS, SEAL, seal_of
+from assay.runs import RUN, RunFolder
+from assay.runs.folder import PARTS
 from tests.conftest import write
 from tests.predictors import predictions
 

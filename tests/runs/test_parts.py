@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
+from assay.contracts import seal_of
 from assay.errors import ConfigError, DataError
 from assay.logic import Knowledge
 from assay.metrics import Evidence
@@ -26,7 +27,6 @@ from assay.runs import (
     writing,
 )
 from assay.runs import folder as folders
-from assay.runs.folder import seal_of
 from assay.runs.seals import sealed
 from tests.leftovers import hidden, leave_file
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from assay.config import Settings
+from assay.contracts import FILES, SEAL
 from assay.data import Dataset
 from assay.errors import AssayError, DataError
 from assay.models import Order, load_model, train_run
 from assay.predictions import read_predictions
-from assay.runs import FILES, RUN, RunFolder
-from assay.runs.folder import SEAL
+from assay.runs import RUN, RunFolder
 from assay.seeds import rng_for
 from tests.pixels import pixels, trained
 

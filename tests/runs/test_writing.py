@@ -4,20 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from assay.contracts import FILES
 from assay.data import Dataset
 from assay.errors import DataError
 from assay.predictions import read_predictions
-from assay.runs import (
-    FILES,
-    RUN,
-    WEIGHTS,
-    RunFolder,
-    check_dataset,
-    check_learned,
-    split_for,
-    write_pairs,
-    write_record,
-)
+from assay.runs import RUN, WEIGHTS, RunFolder, check_dataset, check_learned, split_for, write_pairs, write_record
 from assay.runs.seals import sealed
 from tests.conftest import Made
 from tests.leftovers import leave_file

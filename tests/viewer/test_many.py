@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.data import CONCEPT, numbers
 from assay.contracts import fingerprint
+from assay.data import CONCEPT, numbers
 from assay.predictions import Answer, Predictions
 from assay.viewer import State
 from assay.viewer import table as tables

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
+from assay.contracts import RunRecord
 from assay.data import Dataset, SplitData, cache_folder, permit_remote, versions
 from assay.errors import ConfigError
 from assay.html import html_table, html_text
@@ -38,6 +39,11 @@ class Run:
         found = RunFolder(Path(folder))
         with permit_remote(allow_remote):
             return cls(found.folder, found.dataset())
+
+    @property
+    def record(self) -> RunRecord:
+        """What was trained on what, as its record says."""
+        return RunFolder(self.folder).record
 
     @property
     def about(self) -> dict[str, Any]:
@@ -69,7 +75,7 @@ class Run:
     def plot(self) -> Figure:
         """Draw the learning curves: the loss, and the score on the validation split."""
         curves = {key: [float(epoch[key]) for epoch in self.history] for key in ("loss", "score")}
-        return line_plot(curves, "epoch", f"{self.about['model']} on {self.dataset.name}")
+        return line_plot(curves, "epoch", f"{self.record.model} on {self.dataset.name}")
 
     def _repr_html_(self) -> str:
         epochs = self.history
@@ -77,8 +83,7 @@ class Run:
         return html_text(repr(self), bold=True) + html_table(["after the last epoch", ""], rows)
 
     def __repr__(self) -> str:
-        about = self.about
-        return f"Run({about['model']} on {self.dataset.name}, seed {about['seed']}, {str(self.folder)[-80:]!r})"
+        return f"Run({self.record.model} on {self.dataset.name}, seed {self.record.seed}, {str(self.folder)[-80:]!r})"
 
 
 def open_run(run: Run | Path | str, dataset: Data | None = None) -> Run:

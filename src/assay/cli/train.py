@@ -1,7 +1,7 @@
 """`assay train`: train a model on a dataset."""
 
 import math
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +19,9 @@ from assay.cli.console import (
     say,
     settings_from,
 )
+
+if TYPE_CHECKING:
+    from assay.contracts import RunRecord
 
 
 def train(
@@ -52,38 +55,36 @@ def train(
         if as_json:
             print_json(folders)
             return
-        done = f"trained {runs[0].about['model']}: {', '.join(folders)}"
+        done = f"trained {runs[0].record.model}: {', '.join(folders)}"
         say(done if any(run.is_new for run in runs) else f"{output} is finished already")
         return
     run = train_model(model, data, output, seed=seed, log=log, config=values)
-    trained, name = run.model, run.about["model"]
     if not run.is_new and not as_json:
         say(f"{output} is finished already  next: assay diagnose {output} {data}")
         return
+    trained, name = run.model, run.record.model
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
         words = {"learned": trained.in_words(), "coverage": trained.coverage()}
         print_json({"run": str(output), **trained.about(), "history": trained.history_as_dicts(), **words})
         return
-    for line in (*trained.in_words(), *trained.coverage(), *_notes(run.about)):
+    for line in (*trained.in_words(), *trained.coverage(), *_notes(run.record)):
         say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {name} for {len(trained.history)} epochs; best F1 on validation {best}")
     say(f"{output}  next: assay diagnose {output} {data}")
 
 
-def _notes(about: dict[str, Any]) -> list[str]:
+def _notes(record: "RunRecord") -> list[str]:
     """Return what is to be said of how a run was trained."""
-    from assay.runs import STAGES
-
     lines = []
-    why = about.get("training", {}).get("not_captured")
+    why = record.training.get("not_captured")
     if why:
-        lines.append(f"note: the steps of {about['model']} ran one kernel after the other: {why}")
-    if STAGES in about:
-        accuracy = about[STAGES]["label_accuracy"]
+        lines.append(f"note: the steps of {record.model} ran one kernel after the other: {why}")
+    if record.stages is not None:
+        accuracy = record.stages["label_accuracy"]
         lines.append(
-            f"after the last of {len(about[STAGES]['after_each'])} stages: label accuracy {accuracy['average']:.3f} on "
+            f"after the last of {len(record.stages['after_each'])} stages: label accuracy {accuracy['average']:.3f} on "
             f"average, forgetting {accuracy['forgetting']:.3f}"
         )
     return lines

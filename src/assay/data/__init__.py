@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     from assay.data.making import make as make
     from assay.data.making import refresh_pairs as refresh_pairs
     from assay.data.manifest import CODE as CODE
-    from assay.data.manifest import CONFOUND as CONFOUND
     from assay.data.manifest import NAME as NAME
     from assay.data.manifest import pairs_split as pairs_split
     from assay.data.manifest import read_manifest as read_manifest

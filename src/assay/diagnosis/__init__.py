@@ -52,18 +52,10 @@ if TYPE_CHECKING:
     from assay.diagnosis.interventions.curve import Trial as Trial
     from assay.diagnosis.interventions.curve import Truth as Truth
     from assay.diagnosis.interventions.curve import budgets_from as budgets_from
-    from assay.diagnosis.interventions.intervenable import EVERY as EVERY
-    from assay.diagnosis.interventions.intervenable import BottleneckModel as BottleneckModel
-    from assay.diagnosis.interventions.intervenable import IntervenableModel as IntervenableModel
-    from assay.diagnosis.interventions.intervenable import ModelOutput as ModelOutput
-    from assay.diagnosis.interventions.intervenable import Rows as Rows
     from assay.diagnosis.interventions.intervenable import model_from_predictions as model_from_predictions
-    from assay.diagnosis.interventions.intervenable import one_hot as one_hot
-    from assay.diagnosis.interventions.intervenable import override as override
     from assay.diagnosis.interventions.intervene import InterventionPlan as InterventionPlan
     from assay.diagnosis.interventions.intervene import InterventionResult as InterventionResult
     from assay.diagnosis.interventions.intervene import intervene as intervene
-    from assay.diagnosis.interventions.label_heads import LinearHead as LinearHead
     from assay.diagnosis.interventions.label_heads import rule_head as rule_head
     from assay.diagnosis.interventions.manipulation import Answering as Answering
     from assay.diagnosis.interventions.policies import POLICIES as POLICIES

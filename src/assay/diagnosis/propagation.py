@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis.interventions.label_heads import LabelHead, LinearHead, rule_head
+from assay.contracts import LabelHead, LinearHead
+from assay.diagnosis.interventions.label_heads import rule_head
 from assay.errors import TooLarge
 from assay.logic import Knowledge
 

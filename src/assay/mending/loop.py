@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.config import Settings
-from assay.contracts import to_json
+from assay.contracts import FILES, to_json
 from assay.data import Dataset, versions
 from assay.diagnosis import diagnose_run, taught_by
 from assay.errors import ConfigError, DataError
@@ -27,7 +27,7 @@ from assay.mending.round_data import RoundData
 from assay.mending.situation import MendSettings, Situation
 from assay.mending.strategies import STRATEGIES
 from assay.models import MODELS, Epoch, Model, Order, load_model, supervised_labels, train_run
-from assay.runs import FILES, RunFolder, check_dataset
+from assay.runs import RunFolder, check_dataset
 
 RECORD = "mending.json"
 Progress = Callable[[str, float, float, str], None]

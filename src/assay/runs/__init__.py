@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from assay.runs.evidence import evidence_of as evidence_of
     from assay.runs.folder import CALLED as CALLED
     from assay.runs.folder import CHECKPOINT as CHECKPOINT
-    from assay.runs.folder import FILES as FILES
     from assay.runs.folder import INPUT as INPUT
     from assay.runs.folder import LOGS as LOGS
     from assay.runs.folder import PROGRAM as PROGRAM

@@ -1,16 +1,12 @@
 """A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch."""
 
-import hashlib
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-
-from assay.contracts import PAIRS
+from assay.contracts import PAIRS, RunRecord, parse_record
 from assay.data import Dataset, folder_at, is_remote, refuse_named
 from assay.errors import DataError
 from assay.links import refuse_links
@@ -37,38 +33,6 @@ USAGE = "usage.json"
 """What training took, where it was measured."""
 PARTS = {WEIGHTS, INPUT, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
-
-FILES, SEAL = "files", "sha256"
-"""What a record says of the hashes of what was learned, and its own hash."""
-
-
-class RecordedData(BaseModel):
-    """What a record says of the dataset."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-    folder: str = Field(pattern=r"^[^\x00]+$")
-    fingerprint: str
-    task: str = ""
-    from_run: str = Field("", pattern=r"^[^\x00]*$")
-
-
-class RunRecord(BaseModel):
-    """What every record of a run says."""
-
-    model_config = ConfigDict(extra="allow", strict=True)
-    model: str
-    seed: int
-    config: dict[str, Any]
-    data: RecordedData
-    knowledge: dict[str, Any]
-    layout: dict[str, Any]
-    called: dict[str, str] = {}
-
-
-def seal_of(record: Mapping[str, Any]) -> str:
-    """Return the hash of a record, its seal left out."""
-    rest = {key: value for key, value in record.items() if key != SEAL}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -106,44 +70,46 @@ class RunFolder:
         """Return where the predictions for a split are."""
         return self.folder / "predictions" / f"{split}.parquet"
 
-    def about(self) -> dict[str, Any]:
-        """Return what was trained on what."""
+    @property
+    def record(self) -> RunRecord:
+        """What was trained on what."""
         refuse_links(self.folder, unread=LOGS)
         try:
-            about: dict[str, Any] = json.loads((self.folder / RUN).read_text(encoding="utf-8"))
+            text = (self.folder / RUN).read_text(encoding="utf-8")
         except (FileNotFoundError, NotADirectoryError):
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
-        except (OSError, ValueError, RecursionError):
-            about = {}
-        if not isinstance(about, dict) or _is_broken(about) or not _has_types(about):
-            raise DataError(f"{str(self.folder / RUN)!r} is damaged; train again")
-        about.pop(SEAL, None)
-        return about
+        except (OSError, ValueError):
+            text = ""
+        return parse_record(text, self.folder / RUN)
+
+    def about(self) -> dict[str, Any]:
+        """Return the record as plain data."""
+        return self.record.to_dict()
 
     @property
     def label(self) -> str:
         """What the model is called: in its study, or else by its own name; a predictions file by the file's."""
         if self.folder.is_file():
             return self.folder.stem
-        about = self.about()
-        return str(about.get(CALLED, {}).get("model", about["model"]))
+        record = self.record
+        return record.model if record.called.model is None else record.called.model
 
     @property
     def task(self) -> str:
         """What the task is called: in the run's study, or else by its own name; a predictions file does not say."""
         if self.folder.is_file():
             return ""
-        about = self.about()
-        return str(about.get(CALLED, {}).get("task") or about["data"].get("task") or Path(about["data"]["folder"]).name)
+        record = self.record
+        return record.called.task or record.data.task or Path(record.data.folder).name
 
     @property
     def title(self) -> str:
         """The name that people use, such as `dpl on mnadd-evenodd, seed 0`; hashes are for paths."""
         if self.folder.is_file():
             return self.folder.stem
-        about = self.about()
-        fold = f", fold {about['fold']['number']}" if "fold" in about else ""
-        return f"{self.label} on {self.task}, seed {about['seed']}{fold}"
+        record = self.record
+        fold = "" if record.fold is None else f", fold {record.fold.number}"
+        return f"{self.label} on {self.task}, seed {record.seed}{fold}"
 
     def all_predictions(self, knowledge: Knowledge, sizes: Mapping[str, int] = NO_SIZES) -> dict[str, Predictions]:
         """Return the predictions for every split that has them, test first; not those for counterfactual worlds."""
@@ -164,35 +130,21 @@ class RunFolder:
 
         An address is not opened unless `permit_remote` says so; `known` is the dataset if it lies at that address.
         """
-        data = self.about()["data"]
-        if known is not None and str(known.origin) == data["folder"] and known.fingerprint == data["fingerprint"]:
+        data = self.record.data
+        if known is not None and str(known.origin) == data.folder and known.fingerprint == data.fingerprint:
             return known
-        refuse_named(data["folder"], self.folder / RUN)
-        moved = self.folder.resolve() / data.get("from_run", data["folder"])
-        here = is_remote(data["folder"]) or Path(data["folder"]).exists()
-        folder = folder_at(data["folder"]) if here else moved
+        refuse_named(data.folder, self.folder / RUN)
+        moved = self.folder.resolve() / (data.from_run or data.folder)
+        here = is_remote(data.folder) or Path(data.folder).exists()
+        folder = folder_at(data.folder) if here else moved
         if not here and not folder.exists():
             raise DataError(
-                f"the dataset of {str(self.folder)!r} is no longer in {data['folder']!r}; move it back, or train again"
+                f"the dataset of {str(self.folder)!r} is no longer in {data.folder!r}; move it back, or train again"
             )
         dataset = Dataset.open(folder)
-        if dataset.fingerprint != data["fingerprint"]:
+        if dataset.fingerprint != data.fingerprint:
             raise DataError(f"{str(folder)!r} is no longer the dataset that {str(self.folder)!r} was trained on")
         return dataset
-
-
-def _is_broken(about: Mapping[str, Any]) -> bool:
-    """Tell whether a record does not match its seal; those of older versions have none."""
-    return (SEAL in about or FILES in about) and about.get(SEAL) != seal_of(about)
-
-
-def _has_types(about: Mapping[str, Any]) -> bool:
-    """Tell whether a record says all that it must, as what it must be: whoever seals one may write anything."""
-    try:
-        RunRecord.model_validate(about)
-    except ValidationError:
-        return False
-    return True
 
 
 def _test_first(path: Path) -> tuple[int, str]:

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.contracts import to_json
+from assay.contracts import FILES, SEAL, RunRecord, seal_of, to_json
 from assay.errors import DataError
-from assay.runs.folder import FILES, PROGRAM, SEAL, WEIGHTS, seal_of
+from assay.runs.folder import PROGRAM, WEIGHTS
 
 LEARNED = {WEIGHTS: "the weights in {} cannot be read", PROGRAM: "what {} has learned cannot be read"}
 
@@ -19,10 +19,9 @@ def sealed(record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return {**plain, SEAL: seal_of(plain)}
 
 
-def check_learned(folder: Path, about: Mapping[str, Any]) -> None:
+def check_learned(folder: Path, record: RunRecord) -> None:
     """Refuse files of a run that do not match the hashes in its record."""
-    hashes = about.get(FILES)
-    for name, sha256 in hashes.items() if isinstance(hashes, dict) else ():
+    for name, sha256 in record.files.items():
         if name in LEARNED and (not (folder / name).is_file() or _hash(folder / name) != sha256):
             raise DataError(f"{LEARNED[name].format(repr(str(folder)))}: {name} does not match its hash: it is damaged")
 

@@ -21,7 +21,7 @@ def split_for(dataset: Dataset, name: str) -> str:
 
 def check_dataset(run: RunFolder, dataset: Dataset) -> None:
     """Refuse a dataset that is not the one that a run was trained on."""
-    trained_on = run.about()["data"]["fingerprint"]
+    trained_on = run.record.data.fingerprint
     if dataset.fingerprint != trained_on:
         raise DataError(
             f"{str(run.folder)!r} was trained on a dataset with fingerprint {trained_on}, "

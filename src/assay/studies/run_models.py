@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.contracts import IntervenableModel
 from assay.data import Dataset, SplitData
-from assay.diagnosis import Answering, IntervenableModel, model_from_predictions
+from assay.diagnosis import Answering, model_from_predictions
 from assay.errors import ConfigError, DataError
 from assay.metrics import gather_from
 from assay.predictions import Predictions, read_predictions
@@ -34,13 +35,13 @@ def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering
     """Return a function from a split to the model of a run on it, and the facts of the run."""
     if folder.is_file():
         return _by_file(folder, dataset, split)
-    about = RunFolder(folder).about()
+    record = RunFolder(folder).record
     check_dataset(RunFolder(folder), dataset)
     from assay.models import load_model
 
-    trained_on = str(about["config"].get("device", "auto"))
+    trained_on = str(record.config.get("device", "auto"))
     model = load_model(folder, "cpu" if trained_on == "cpu" else "auto")  # a policy asks for millions of answers
-    known = {key: about[key] for key in ("model", "seed", "config")}
+    known = {"model": record.model, "seed": record.seed, "config": record.config}
     return model.intervene, known
 
 

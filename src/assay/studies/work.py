@@ -239,7 +239,7 @@ def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]
         **facts_of(diagnosis, step.judged_by),
         "fingerprint": dataset.fingerprint,
         "data_seed": dataset.manifest.seed,
-        "config": run.about()["config"],
+        "config": run.record.config,
         "versions": dataset.manifest.versions,
         **_metric_code(),
         "scores": {split: [score.to_dict() for score in scores.values()] for split, scores in diagnosis.scores.items()},

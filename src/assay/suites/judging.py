@@ -71,7 +71,7 @@ def row_of_run(judged: Judged, folder: Path, dataset: Dataset, sees_concepts: bo
         **_judged(record),
         **_measures(scores, record["counterfactuals"]),
         intervention_area=area_under(curve, len(dataset.knowledge.space)),
-        parameters=float(run.about().get("parameters", math.nan)),
+        parameters=math.nan if run.record.parameters is None else run.record.parameters,
         **_seen(dataset, sees_concepts),
         seconds=float(seconds),
         fingerprint=dataset.fingerprint,

@@ -46,7 +46,7 @@ def facts(served: ServedDataset, shelf: Shelf) -> dict[str, Any]:
     return {
         "key": served.key,
         "title": shelf.title(served.key),
-        "task": manifest.task,
+        "task": manifest.task.to_dict(),
         "registered": manifest.task.name in TASKS,
         "summary": manifest.summary,
         "folder": served.dataset.folder.name,

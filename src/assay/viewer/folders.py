@@ -177,8 +177,8 @@ class _Search:
             fingerprint, split = _of_predictions(folder)
             model, seed, answers = "predictions", None, {split: folder}
         else:
-            about = run.about()
-            fingerprint, model, seed = str(about["data"]["fingerprint"]), str(about["model"]), int(about["seed"])
+            record = run.record
+            fingerprint, model, seed = record.data.fingerprint, record.model, record.seed
             paths = sorted((folder / "predictions").glob("*.parquet"))
             answers = {path.stem: inside(folder, path) for path in paths}
         served = self.of(fingerprint)

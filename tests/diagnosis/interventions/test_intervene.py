@@ -9,8 +9,9 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from assay.contracts import BottleneckModel
 from assay.data import redrawing_for
-from assay.diagnosis import BottleneckModel, InterventionPlan, answers_from, intervene, rule_head
+from assay.diagnosis import InterventionPlan, answers_from, intervene, rule_head
 from assay.diagnosis.interventions.manipulation import toggle_concepts
 from assay.diagnosis.interventions.sources import check_answers
 from assay.errors import ConfigError, DataError, UnknownName

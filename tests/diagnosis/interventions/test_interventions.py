@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
+from assay.contracts import EVERY, BottleneckModel, LinearHead, logistic_head
 from assay.diagnosis import (
-    EVERY,
     POLICIES,
-    BottleneckModel,
     Budget,
-    LinearHead,
     Trial,
     Truth,
     Units,
@@ -20,7 +18,6 @@ from assay.diagnosis import (
     policy_of,
     rule_head,
 )
-from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.responsiveness import best_sets, responsiveness
 from assay.diagnosis.interventions.sources import certain_answers, draw_expert_answers, even_confusion

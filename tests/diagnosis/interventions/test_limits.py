@@ -8,18 +8,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis import (
-    BottleneckModel,
-    Budget,
-    InterventionPlan,
-    LinearHead,
-    Point,
-    Units,
-    answers_from,
-    budgets_from,
-    model_from_predictions,
-    override,
-)
+from assay.contracts import BottleneckModel, LinearHead, override
+from assay.diagnosis import Budget, InterventionPlan, Point, Units, answers_from, budgets_from, model_from_predictions
 from assay.diagnosis.interventions.curve import Automation, by_concept
 from assay.diagnosis.interventions.manipulation import Manipulation
 from assay.diagnosis.interventions.sources import certain_answers, check_answers, draw_expert_answers

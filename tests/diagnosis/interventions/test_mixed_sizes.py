@@ -8,23 +8,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis import (
-    EVERY,
-    BottleneckModel,
-    Budget,
-    LinearHead,
-    ModelOutput,
-    Trial,
-    Truth,
-    Units,
-    budgets_from,
-    override,
-    policy_of,
-    rule_head,
-)
+from assay.contracts import EVERY, BottleneckModel, LinearHead, ModelOutput, override, softmax
+from assay.diagnosis import Budget, Trial, Truth, Units, budgets_from, policy_of, rule_head
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.calibration import Scaling
-from assay.diagnosis.interventions.label_heads import softmax
 from assay.diagnosis.interventions.policies import (
     Cooperative,
     FixedOrder,

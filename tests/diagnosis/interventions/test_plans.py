@@ -8,18 +8,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis import (
-    EVERY,
-    BottleneckModel,
-    Budget,
-    InterventionPlan,
-    Trial,
-    Truth,
-    Units,
-    answers_from,
-    intervene,
-    rule_head,
-)
+from assay.contracts import EVERY, BottleneckModel
+from assay.diagnosis import Budget, InterventionPlan, Trial, Truth, Units, answers_from, intervene, rule_head
 from assay.diagnosis.interventions import intervene as module
 from assay.diagnosis.interventions.manipulation import Manipulation, toggle_concepts
 from assay.diagnosis.interventions.policies import FixedOrder, Responsiveness, Uncertainty

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
+from assay.contracts import EVERY, BottleneckModel, logistic_head
 from assay.diagnosis import (
-    EVERY,
     POLICIES,
-    BottleneckModel,
     Budget,
     InterventionPlan,
     Point,
@@ -27,7 +26,6 @@ from assay.diagnosis.calibration import Scaling, fit_scaling
 from assay.diagnosis.discovery.matching import BINS, FEWEST_TOP, TOP_SHARE, purity, unit_information
 from assay.diagnosis.discovery.readout import ValueCurve
 from assay.diagnosis.interventions.curve import Automation, by_concept
-from assay.diagnosis.interventions.label_heads import logistic_head
 from assay.diagnosis.interventions.policies import (
     Cooperative,
     FixedOrder,

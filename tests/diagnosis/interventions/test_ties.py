@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis import BottleneckModel, Budget, ModelOutput, Trial, Truth, Units
+from assay.contracts import BottleneckModel, ModelOutput
+from assay.diagnosis import Budget, Trial, Truth, Units
 from assay.diagnosis.automation import Abstention
 from assay.diagnosis.calibration import Scaling
 from assay.diagnosis.interventions.manipulation import Manipulation

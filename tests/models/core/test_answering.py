@@ -3,18 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.diagnosis import (
-    EVERY,
-    POLICIES,
-    BottleneckModel,
-    InterventionPlan,
-    Trial,
-    Truth,
-    Units,
-    budgets_from,
-    intervene,
-    policy_of,
-)
+from assay.contracts import EVERY, BottleneckModel
+from assay.diagnosis import POLICIES, InterventionPlan, Trial, Truth, Units, budgets_from, intervene, policy_of
 from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.responsiveness import AT_ONCE, responsiveness
 from assay.models import MODELS, load_model

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import nn
 
-from assay.diagnosis import EVERY, BottleneckModel, ModelOutput
+from assay.contracts import EVERY, BottleneckModel, ModelOutput
 from assay.models.core import answering
 from assay.models.core.answering import CLOSE, ReadOnce, Rerun, labels_given, network_answerer
 from assay.models.core.encoder import ConceptEncoder, ReadPictures

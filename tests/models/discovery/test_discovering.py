@@ -1,5 +1,6 @@
 """Discovery from start to end: an ordinary run that is scored, diagnosed, reported and viewed; a rule on top of it."""
 
+import csv
 import json
 from pathlib import Path
 
@@ -12,13 +13,11 @@ from assay.data import Dataset
 from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError, UnknownName
 from assay.models import PAGE, DiscoveryPlan, discover, discover_run
-from assay.models.discovery.rule_on_top import learn_rule
-from assay.models.discovery.runs import TABLE
-from assay.models.discovery.sources import open_source
-from assay.models.symbolic.perception import one_hot
 from assay.reporting import write_report
 from assay.runs import PROGRAM, UNITS, RunFolder, units_of
+from tests.pixels import pixels
 
+TABLE = "discovery.json"
 QUICK = {"repetitions": 2, "device": "cpu", "units": 12}
 
 
@@ -86,75 +85,61 @@ def test_the_rule_is_learned_on_top(found, data):
     rule = found[1].first.rule
     assert rule.is_equal and rule.agreement == 1 and rule.exact
     assert rule.text == "The rule learned by tree is equal to the true rule on all worlds."
-    wrong = learn_rule(
-        "tree",
-        data.knowledge,
-        one_hot(data["train"].concepts[:, [1, 2, 0]], data.knowledge.space),
-        data["train"].labels,
-        0,
-    )
-    assert (
-        wrong.is_equal is False
-        and wrong.agreement == 0.75
-        and "gives the same labels in 75.0 % of all worlds" in wrong.text
-    )
+    said = found[1].first.predict(found[1].read(data["test"]))
+    assert (said.labels["y"].codes == data["test"].labels[:, 0]).all()
 
 
-@pytest.mark.parametrize("learner", ["tree", "ilp"])
+@pytest.mark.parametrize("learner", ["tree", "rules", "ilp", "synthesis"])
 def test_learners_find_the_rule_in_true_concepts(learner, data):
-    train = data["train"]
-    rule = learn_rule(learner, data.knowledge, one_hot(train.concepts, data.knowledge.space), train.labels, 0)
-    assert rule.is_equal, rule.text
+    rule = assay.discover(
+        data, "pca", seeds=(0,), units=2, repetitions=1, learner=learner, device="cpu"
+    ).rule_from_truth
+    assert rule.is_equal and rule.learner == learner, rule.text
 
 
-def test_a_value_that_training_never_shows_is_not_taken_for_learned():
-    knowledge = assay.Knowledge.of(assay.digits(["a", "b"], range(3)), {"sum": "a + b"})
-    codes = knowledge.space.all_codes().astype(np.int64)
-    labels = knowledge.labels_of(codes)
-    whole = learn_rule("tree", knowledge, one_hot(codes, knowledge.space), labels, 0)
-    assert whole.is_equal and len(whole.relations) == 5
-    seen = labels[:, 0] < 4
-    part = learn_rule("tree", knowledge, one_hot(codes[seen], knowledge.space), labels[seen], 0)
-    assert part.is_equal is False and part.agreement == pytest.approx(8 / 9)
-
-
-def test_without_a_rule_there_is_nothing_to_compare(tmp_path):
-    data = imported(tmp_path)
-    rule = learn_rule(
-        "tree", data.knowledge, one_hot(data["train"].concepts, data.knowledge.space), data["train"].labels, 0
-    )
-    assert rule.agreement is None and rule.is_equal is None and rule.text.startswith("No rule is known")
+def test_a_value_that_training_never_shows_is_not_taken_for_learned(tmp_path):
+    """Of the nine sums of two digits training lacks one: of the worlds, the rule that is learned has eight."""
+    for shown, equal, share in ((9, True, 1.0), (8, False, 8 / 9)):
+        worlds = [(a, b) for a in range(3) for b in range(3)]
+        rows = [world for world in worlds[:shown] for _ in range(8)] + worlds * 6
+        columns = {"a": [a for a, _ in rows], "b": [b for _, b in rows], "total": [a + b for a, b in rows]}
+        columns["split"] = ["train"] * 8 * shown + ["valid"] * 27 + ["test"] * 27
+        pictures = [np.full((4, 4), 50 * a + 20 * b, dtype=np.uint8) for a, b in rows]
+        data = assay.from_table(
+            columns, tmp_path / str(shown), images=pictures, concepts=["a", "b"], labels=["total"], split="split",
+            rule={"total": "a + b"},
+        )  # fmt: skip
+        rule = assay.discover(data, "pca", seeds=(0,), units=1, repetitions=1, device="cpu").rule_from_truth
+        assert (rule.is_equal, rule.agreement) == (equal, pytest.approx(share)) and rule.exact
 
 
 # -- sources -----------------------------------------------------------------------------------------------------------
 
 
-def test_activations_come_from_runs_backbones_and_pictures(run, data):
-    for text, layer in ((run, None), ("mlp", None), ("mlp", "1"), ("frozen:mlp", None), ("input", None)):
-        source = open_source(str(text), layer, data, 2048, "cpu")
-        rows = source.rows(data["test"]).rows
-        assert len(rows) == len(data["test"]) and rows.ndim == 2, source.name
-    assert open_source("mlp", None, data, 2048, "cpu").rows(data["test"]).rows.std() > 0
+@pytest.mark.parametrize(("source", "layer"), [("run", None), ("run", "encoder.readers.0.body.3"), ("mlp", None), ("mlp", "1"),
+                                               ("frozen:mlp", None), ("input", None)])  # fmt: skip
+def test_activations_come_from_runs_backbones_and_pictures(source, layer, run, data):
+    where = run if source == "run" else source
+    settings = {"seeds": (0,), "repetitions": 1, "units": 3, "device": "cpu"}
+    one = assay.discover(data, "pca", where, layer=layer, **settings)
+    assert one.first.test_units.shape[0] == len(data["test"]) and one.first.test_units.std() > 0
+    assert one.to_dict() == assay.discover(data, "pca", where, layer=layer, **settings).to_dict()
+    assert one.model == f"pca+{one.source}" and str(run.parent) not in one.source
 
 
 def test_what_cannot_be_a_source_is_refused(run, data, tmp_path):
     cases = [
-        (
-            ("conv-pol", None),
-            UnknownName,
-            "'conv-pol' is no run's folder, no backbone and not 'input'; did you mean 'conv-pool'",
-        ),
+        (("conv-pol", None), UnknownName, "no run's folder, no backbone and not 'input'; did you mean 'conv-pool'"),
         ((str(tmp_path), None), DataError, "holds no finished run"),
         (("input", "3"), ConfigError, "the pictures themselves have no layer '3'"),
         ((str(run), "nose"), UnknownName, "no layer named 'nose'"),
     ]
     for (text, layer), kind, words in cases:
         with pytest.raises(kind, match=words):
-            open_source(text, layer, data, 64, "cpu")
-    with pytest.raises(
-        ConfigError, match="slots learns from pictures, not from activations: assay discover slots input DATA"
-    ):
-        plan_of("slots", run)
+            assay.discover(data, "pca", text, layer=layer, device="cpu")
+    for source, layer in ((run, None), ("input", "body")):
+        with pytest.raises(ConfigError, match="slots learns from pictures, not from activations"):
+            assay.discover(data, "slots", source, layer=layer)
     with pytest.raises(UnknownName, match="no discovery method named 'pcaa'"):
         plan_of("pcaa", "input")
     with pytest.raises(AssayError, match="active"):
@@ -198,15 +183,39 @@ def imported(folder):
 def test_an_imported_dataset_without_rule_and_with_gaps(tmp_path):
     data = imported(tmp_path)
     discovered = discover_run(plan_of("kmeans", "input", units=4), data, tmp_path / "found")
-    assert discovered.summary()["f1"]["mean"] > 0.8 and discovered.first.rule.agreement is None
+    assert discovered.summary()["f1"]["mean"] > 0.8
+    rule = discovered.first.rule
+    assert rule.agreement is None and rule.is_equal is None and rule.text.startswith("No rule is known")
     assert RunFolder(tmp_path / "found").about()["pairs"].startswith("none: ")
     assert diagnose_run(RunFolder(tmp_path / "found"), Dataset.open(data.folder)).verdict
 
 
-def test_few_examples_are_refused(data, monkeypatch):
-    monkeypatch.setattr("assay.models.discovery.discovering.FEWEST", 100)
-    with pytest.raises(DataError, match="split 'valid' has 64 examples; discovery needs at least 100"):
-        discover(plan_of("pca", "input"), data)
+def test_few_examples_are_refused(tmp_path):
+    few = pixels(tmp_path / "few", splits={"train": 64, "valid": 19, "test": 32, "hard": 8})
+    with pytest.raises(DataError, match="split 'valid' has 19 examples; discovery needs at least 20"):
+        discover(plan_of("pca", "input"), few)
+
+
+def test_scores_of_seeds_are_averaged_and_each_match_is_a_row(found):
+    folder, discovered = found
+    content = json.loads((folder / TABLE).read_text())
+    assert [seed["seed"] for seed in content["seeds"]] == [0, 1] and content["config"]["units"] == 12
+    for name, row in content["summary"].items():
+        if name == "stability":
+            continue
+        values = [seed["scores"][name]["value"] for seed in content["seeds"]]
+        assert row["mean"] == pytest.approx(np.mean(values)) and row["deviation"] == pytest.approx(np.std(values))
+    assert discovered.summary().keys() == content["summary"].keys()
+    with (folder / "discovery.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["seed"], row["value"]) for row in rows] == [(seed, name) for seed in "01" for name in "abc"]
+    assert content["examples"] == 64 and (content["matched_on"], content["scored_on"]) == ("valid", "test")
+
+
+def test_examples_are_drawn_once_for_all_seeds_and_no_more_than_asked_for(data):
+    few = assay.discover(data, "pca", seeds=(0, 1), units=3, repetitions=1, examples=21, device="cpu")
+    assert len(few.shown) == 21 and (np.diff(few.shown.index) > 0).all()
+    assert [one.test_units.shape for one in few.discoveries] == [(21, 3)] * 2
 
 
 def test_damaged_units_are_named(found, tmp_path):

@@ -1,16 +1,20 @@
 """Modules of other makes are models: whatever form their answers have, and with interventions where there is a hook."""
 
+import sys
 from importlib.util import find_spec
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 import torch
 from torch import nn
 
+from assay import Concept, ConceptSpace, Dataset, Knowledge, Layout, from_table
+from assay.data import Annotation, annotate
 from assay.errors import ConfigError, DataError, MissingExtra
+from assay.models import wrap
 from assay.models.external.pyc import to_pyc, wrap_pyc
 from assay.models.external.wrapped import Wrapped
-from tests.models.concept.test_bottlenecks import hidden
 
 
 class Reads(nn.Module):
@@ -104,9 +108,158 @@ def test_a_wrapped_model_is_not_trained_here(data):
         wrapped(data).fit(data["train"], data["valid"])
 
 
-def test_what_is_missing_is_not_handed_to_pytorch_concepts(data):
+# -- concepts and labels of several values -----------------------------------------------------------------------------
+
+SPACE = ConceptSpace((Concept("a", (False, True)), Concept("n", (0, 1, 2))))
+SEVERAL = Knowledge.of(SPACE, {"y": "a and n > 0", "z": "n + a"})
+CONCEPTS = torch.tensor([[0.25], [0.5], [0.75], [0.25]]), torch.tensor([[0.5, 0.25, 0.25]] * 4)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    """Four pictures of two concepts and two labels."""
+    codes = np.array([[0, 1], [1, 2], [1, 0], [0, 0]])
+    columns = {"a": codes[:, 0].astype(bool).tolist(), "n": codes[:, 1].tolist()}
+    columns |= {"y": [bool(a and n) for a, n in codes], "z": (codes[:, 0] + codes[:, 1]).tolist()}
+    columns = {key: values * 6 for key, values in columns.items()}
+    columns["split"] = (["train"] * 4 + ["valid"] * 4 + ["test"] * 4) * 2
+    pictures = [np.full((2, 3), 40 * row, dtype=np.uint8) for row in range(4)] * 6
+    return from_table(
+        columns, tmp_path_factory.mktemp("numbers") / "data", images=pictures, concepts=["a", "n"], labels=["y", "z"],
+        split="split", rule={"y": "a and n > 0", "z": "n + a"},
+    )  # fmt: skip
+
+
+class Says(nn.Module):
+    """A module that says what it is told, whatever it sees."""
+
+    def __init__(self, said):
+        super().__init__()
+        self.said, self.seen = said, []
+
+    def forward(self, *inputs, **named):
+        self.seen.append(inputs[0] if inputs else named)
+        return self.said
+
+
+@pytest.mark.parametrize("scores", ["logits", "probabilities"])
+def test_scores_are_probabilities_or_become_them(scores, numbers):
+    """Of two values one score or both, side by side or by name or in order."""
+    four = numbers["test"].take(np.arange(4))
+    a, n = CONCEPTS
+    y, z = a, torch.tensor([[0.1, 0.2, 0.3, 0.4]] * 4)
+    both = torch.cat([1 - a, a], dim=1)
+    wanted = [both, n, both, z]
+    if scores == "logits":
+        wanted = [torch.cat([1 - a.sigmoid(), a.sigmoid()], dim=1), n.softmax(1), None, z.softmax(1)]
+        wanted[2] = wanted[0]
+        both = torch.cat([torch.zeros_like(a), a], dim=1)
+    for said in (
+        {"concepts": {"n": n, "a": a}, "labels": {"z": z, "y": y}},
+        {"concepts": [both, n], "labels": [y, z]},
+        (torch.cat([a, n], dim=1), torch.cat([both, z], dim=1)),
+    ):
+        told = Wrapped(Says(said), numbers.knowledge, numbers.layout, scores).predict(four)
+        found = [*told.concepts.values(), *told.labels.values()]
+        for answer, probabilities in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(answer.probabilities, probabilities, atol=1e-6)
+
+
+def test_only_rows_in_which_a_concept_is_set_are_answered_anew(numbers):
+    """The others keep the module's own labels, though the hook would give slightly others."""
+    a, n = CONCEPTS
+    shift = torch.tensor([[5e-4, -5e-4]] * 4)  # within what a hook may differ by
+
+    def tell(pictures, concepts):
+        return {"y": concepts[0], "z": torch.cat([concepts[1], 0 * concepts[0][:, :1]], dim=1)}
+
+    both = torch.cat([1 - a, a], dim=1)
+    said = {"concepts": [a, n], "labels": [both + shift, torch.cat([n, 0 * a], dim=1)]}
+    model = Wrapped(Says(said), numbers.knowledge, numbers.layout, "probabilities", tell)
+    four = numbers["test"].take(np.arange(4))
+    set_a = both.clone()
+    set_a[0] = torch.tensor([0.0, 1.0])
+    told = model.predict(four, {"a": set_a.numpy()})
+    np.testing.assert_allclose(told.labels["y"].probabilities[0], [0, 1], atol=1e-6)
+    np.testing.assert_allclose(told.labels["y"].probabilities[1:], (both + shift)[1:], atol=1e-6)
+    coded = model.predict(four, {"n": np.array([2, 0, 1, 2])})
+    assert coded.labels["z"].codes.tolist() == [2, 0, 1, 2]
+
+
+def test_one_picture_is_asked_about_to_find_out_what_a_module_says(numbers):
+    module = Says((torch.zeros(1, 4), torch.zeros(1, 5))).train()
+    made = wrap(module, numbers)
+    assert made.has_concepts and not made.can_intervene and not module.training
+    assert not wrap(Says(torch.zeros(1, 5)), numbers, scores="probabilities").has_concepts
+    first = numbers["train"].images[0].transpose(2, 0, 1) / 255
+    np.testing.assert_allclose(module.seen[0][0], first, atol=1e-6)
+
+
+def test_a_transform_is_given_bytes_and_gives_any_input(numbers):
+    given = []
+    for made in (lambda x: {"pixels": x}, lambda x: torch.ones(3), lambda x: x.astype(np.float32)):
+        module = Says(torch.zeros(1, 5))
+        wrap(module, numbers, lambda images, made=made: given.append(images) or made(images))
+        assert given[-1].dtype == np.uint8 and np.array_equal(given[-1], numbers["train"].images[:1])
+    assert module.seen[0].tolist() == numbers["train"].images[:1].tolist()
+
+
+# -- PyTorch-Concepts --------------------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_not_handed_to_pytorch_concepts(data, tmp_path):
+    annotate(data, Annotation(missing=0.3), tmp_path / "data")
     with pytest.raises(DataError, match="concepts are missing, and PyTorch-Concepts has no masks"):
-        to_pyc(hidden(data["train"], 0.3))
+        to_pyc(Dataset.open(tmp_path / "data")["train"])
+
+
+@pytest.fixture
+def stand_in(tmp_path, monkeypatch):
+    """A package of their name whose parts keep what they are given."""
+    folder = tmp_path / "packages" / "torch_concepts" / "data" / "base"
+    folder.mkdir(parents=True)
+    kept = "class {}:\n    def __init__(self, *given, **named):\n        self.given, self.named = given, named\n"
+    (folder / "dataset.py").write_text(kept.format("ConceptDataset"))
+    (tmp_path / "packages" / "torch_concepts" / "__init__.py").write_text(kept.format("Annotations"))
+    monkeypatch.syspath_prepend(tmp_path / "packages")
+    for name in [name for name in sys.modules if name.split(".")[0] == "torch_concepts"]:
+        monkeypatch.delitem(sys.modules, name)
+    yield
+    for name in [name for name in sys.modules if name.split(".")[0] == "torch_concepts"]:
+        del sys.modules[name]
+
+
+def test_a_split_is_a_dataset_of_theirs_with_concepts_and_labels_side_by_side(numbers, stand_in):
+    made = to_pyc(numbers["test"])
+    pictures, codes = made.given
+    np.testing.assert_allclose(pictures.permute(0, 2, 3, 1) * 255, numbers["test"].images, atol=1e-4)
+    np.testing.assert_array_equal(codes, np.concatenate([numbers["test"].concepts, numbers["test"].labels], axis=1))
+    notes = made.named["annotations"].named
+    assert notes["labels"] == ["a", "n", "y", "z"] and notes["cardinalities"] == [1, 3, 1, 4]
+    assert notes["types"] == ["binary", "categorical"] * 2
+
+
+def test_their_models_are_queried_for_all_and_told_concepts_as_evidence():
+    class Queried(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.asked = []
+
+        def forward(self, query, evidence, input):
+            self.asked.append((query, evidence, input))
+            sizes = {"a": 1, "n": 3, "y": 1, "z": 4}
+            logits = {name: SimpleNamespace(tensor=torch.zeros(len(input), sizes[name])) for name in query}
+            return SimpleNamespace(logits=logits)
+
+    module = Queried()
+    model = wrap_pyc(module, SEVERAL, Layout(2, 1), lambda pictures: pictures * 2)
+    a, n = torch.tensor([[0.2, 0.8]]), torch.tensor([[0.1, 0.2, 0.7]])
+    model.answer(torch.ones(1, 1, 1, 2), {0: a, 1: n})
+    query, evidence, given = module.asked[0]
+    assert query == ["a", "n", "y", "z"] and evidence == {} and given.flatten().tolist() == [2, 2]
+    query, evidence, _ = module.asked[-1]
+    assert query == ["y", "z"] and evidence["n"].tolist() == n.tolist()
+    np.testing.assert_allclose(evidence["a"], [[0.8]])  # of two values they are told the second
 
 
 @pytest.mark.skipif(find_spec("torch_concepts") is not None, reason="PyTorch-Concepts is installed")

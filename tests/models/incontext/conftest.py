@@ -4,13 +4,52 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from assay.data import Dataset
+from assay import Dataset, from_table
+from assay.config import Settings
+from assay.models import MODELS
 from tests.conftest import write
 from tests.endpoint import Endpoint, pictures, rule, texts
 
+RULES = {"y": "n > 1 and on", "total": "n + 1", "word": "'stop' if on else 'go'"}
 TRUE_RULE = "person >= 1 and person == surfboard"
+
+
+def taught(data: Dataset, seed: int = 0, **settings: Any) -> Any:
+    """Return a model that was asked for the rule of each label, with examples as symbols."""
+    given = Settings({"model": "scripted", "show": "symbols", **settings})
+    model = MODELS["incontext"](data.knowledge, data.layout, given, {}, seed)
+    model.fit(data["train"], data["valid"])
+    return model
+
+
+def numbers(folder: Path, *labels: str) -> Dataset:
+    """Return a dataset of a number and a truth value, with some labels."""
+    codes = [(n, on) for n in range(5) for on in (False, True)] * 4
+    columns: dict[str, list[Any]] = {"n": [n for n, _ in codes], "on": [on for _, on in codes]}
+    values = {
+        "y": [n > 1 and on for n, on in codes],
+        "total": [n + 1 for n, _ in codes],
+        "word": ["stop" if on else "go" for _, on in codes],
+    }
+    columns |= {label: values[label] for label in labels}
+    pictures = [np.full((2, 2), 6 * row, dtype=np.uint8) for row in range(40)]
+    rule = {label: RULES[label] for label in labels}
+    return from_table(columns, folder, images=pictures, concepts=["n", "on"], labels=list(labels), rule=rule)
+
+
+@pytest.fixture(scope="session")
+def one(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """One label that is true or false."""
+    return numbers(tmp_path_factory.mktemp("one") / "data", "y")
+
+
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Three labels: a truth value, a number and a word."""
+    return numbers(tmp_path_factory.mktemp("three") / "data", "y", "total", "word")
 
 
 @pytest.fixture(scope="session")

@@ -1,24 +1,17 @@
 """Activations and gradients of any layer of any network are those that it has, a row a picture."""
 
+import numpy as np
 import pytest
 import torch
-import torch.nn.functional as F
 from torch import nn
 
+import assay
+from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
-from assay.models import load_model
-from assay.models.probes.activations import (
-    INPUT,
-    Subject,
-    activations,
-    choose_layers,
-    layers_of,
-    log_odds,
-    sensitivity,
-    smaller,
-)
+from assay.models import layer_features, layer_names, load_model
+from assay.models.probes.activations import Subject, activations, sensitivity
 
-MOST = 10_000
+INPUT, MOST = "input", 10_000
 
 
 class Net(nn.Module):
@@ -29,9 +22,9 @@ class Net(nn.Module):
         self.conv = nn.Conv2d(1, 3, 3, padding=1)
         self.act = nn.ReLU(inplace=True)
         self.drop = nn.Dropout(0.5)
-        self.twice = nn.Linear(12, 12)
+        self.twice = nn.Linear(9, 9)
         self.unused = nn.Linear(2, 2)
-        self.head = nn.Linear(12, 4)
+        self.head = nn.Linear(9, 2)
 
     def forward(self, pictures):
         features = self.drop(self.act(self.conv(pictures))).flatten(1)
@@ -43,10 +36,10 @@ class Windows(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.window, self.head = nn.Linear(2, 3), nn.Linear(6, 2)
+        self.window, self.head = nn.Linear(1, 4), nn.Linear(12, 2)
 
     def forward(self, pictures):
-        return self.head(self.window(pictures.reshape(-1, 2)).reshape(len(pictures), -1))
+        return self.head(self.window(pictures.reshape(-1, 1)).reshape(len(pictures), -1))
 
 
 @pytest.fixture
@@ -55,34 +48,18 @@ def net():
     return Net()
 
 
-@pytest.fixture
-def images():
-    return torch.randint(0, 256, (5, 1, 2, 2), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
+@pytest.fixture(scope="module")
+def images(data):
+    return torch.from_numpy(data["test"].images).permute(0, 3, 1, 2)
 
 
-def test_layers_come_in_the_order_of_their_calls(net, images):
-    found = layers_of(Subject.of(net), images.float() / 255)
-    assert [(one.name, one.features, one.weighted) for one in found] == [
-        (INPUT, 4, True),
-        ("conv", 12, True),
-        ("act", 12, False),
-        ("drop", 12, False),
-        ("twice", 24, True),
-        ("head", 4, True),
+def test_layers_with_weights_come_in_the_order_of_their_calls(net, data):
+    """Without those that are not called, nor those whose rows cannot be told apart."""
+    assert layer_names(assay.wrap(net, data), data["test"]) == [
+        INPUT,
+        *(f"module.{n}" for n in ("conv", "twice", "head")),
     ]
-
-
-def test_layers_are_chosen_by_name_or_weights(net, images):
-    facts = layers_of(Subject.of(net), images.float() / 255)
-
-    def names(*wanted, every=False):
-        return [one.name for one in choose_layers(facts, wanted, every)]
-
-    assert names() == [INPUT, "conv", "twice", "head"]
-    assert names(every=True) == [one.name for one in facts]
-    assert names("head", "act") == ["head", "act"]
-    with pytest.raises(UnknownName, match="no layer named 'haed'; did you mean 'head'"):
-        names("haed")
+    assert layer_names(assay.wrap(Windows(), data), data["test"]) == [INPUT, "module.head"]
 
 
 def test_activations_are_those_of_the_layer_in_use_and_the_network_stays_as_it_was(net, images):
@@ -94,63 +71,75 @@ def test_activations_are_those_of_the_layer_in_use_and_the_network_stays_as_it_w
     assert torch.equal(activations(Subject.of(net), INPUT, images, MOST), pictures.flatten(1))
     first = net.twice(convolved.relu())
     both = torch.cat([first, net.twice(first.tanh())], dim=1)
-    assert torch.allclose(activations(Subject.of(net), "twice", images, MOST), both)
+    assert torch.allclose(activations(Subject.of(net), "twice", images, MOST), both, atol=1e-6)
     assert net.training and not net.conv._forward_hooks
 
 
-def test_gradients_are_the_slopes_of_the_log_odds(net, images):
-    felt = sensitivity(Subject.of(net), "drop", images, MOST)
-    net.eval()
+def test_features_of_a_layer_are_plain_numbers(net, data, images):
+    model = assay.wrap(net, data)
+    found = layer_features(model, data["test"], "module.conv")
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_allclose(found, net.conv(images.float() / 255).detach().flatten(1), atol=1e-6)
+    np.testing.assert_allclose(layer_features(model, data["test"], INPUT), images.flatten(1) / 255, atol=1e-6)
+    with pytest.raises(UnknownName, match=r"no layer named 'module\.cnov'; did you mean 'module\.conv'"):
+        layer_features(model, data["test"], "module.cnov")
+
+
+def test_only_networks_that_read_pictures_have_layers(data):
+    tree = assay.MODELS["tree"](data.knowledge, data.layout, Settings({}), {}, 0)
+    with pytest.raises(ConfigError, match="'tree' is no network: it has no layers to look into"):
+        layer_names(tree, data["test"])
+
+
+@pytest.mark.parametrize("layer", ["drop", "conv", INPUT])
+def test_gradients_are_the_slopes_of_the_log_odds(layer, net, images):
+    """By differences: of the log-odds of the class that is answered, by each feature of the layer."""
+    felt = sensitivity(Subject.of(net), layer, images, MOST)
+    net.eval().double()
+    steps = {
+        INPUT: lambda x: net(x.reshape(-1, 1, 1, 3)),
+        "conv": lambda x: net.head(torch.tanh(net.twice(torch.tanh(net.twice(x.relu()))))),
+        "drop": lambda x: net.head(torch.tanh(net.twice(torch.tanh(net.twice(x))))),
+    }
     with torch.no_grad():
-        features = net.drop(net.act(net.conv(images.float() / 255))).flatten(1).double()
-        above = net.double()
+        pictures = (images.double() / 255).flatten(1)
+        convolved = net.conv(images.double() / 255).flatten(1)
+        given = {INPUT: pictures, "conv": convolved, "drop": convolved.relu()}[layer]
+        classes = net(images.double() / 255).argmax(dim=1)
 
         def odds(moved):
-            logits = above.head(torch.tanh(above.twice(torch.tanh(above.twice(moved)))))
-            return log_odds(logits, felt.classes[0])
+            scores = steps[layer](moved)
+            return scores.gather(1, classes[:, None])[:, 0] - scores.gather(1, 1 - classes[:, None])[:, 0]
 
-        step = 1e-6 * torch.eye(12, dtype=torch.double)
-        slopes = torch.stack([(odds(features + row) - odds(features - row)) / 2e-6 for row in step], dim=1)
-    assert torch.allclose(felt.gradients[0].double(), slopes, atol=1e-5)
-
-
-def test_log_odds_are_the_same_for_logits_and_log_probabilities():
-    logits, classes = torch.randn(6, 4, dtype=torch.double), torch.tensor([0, 1, 2, 3, 0, 1])
-    own = logits.softmax(dim=1).gather(1, classes[:, None])[:, 0]
-    for scores in (logits, logits.log_softmax(dim=1), logits + 7):
-        assert torch.allclose(log_odds(scores, classes), (own / (1 - own)).log())
-    assert torch.equal(log_odds(logits[:, :1], classes), logits[:, 0])
+        step = 1e-6 * torch.eye(given.shape[1], dtype=torch.double)
+        slopes = torch.stack([(odds(given + row) - odds(given - row)) / 2e-6 for row in step], dim=1)
+    assert torch.equal(felt.classes[0], classes)
+    assert torch.allclose(felt.gradients[0].double(), slopes, atol=1e-4)
 
 
-def test_rows_that_cannot_be_told_apart_are_no_layer(images):
-    found = layers_of(Subject.of(Windows()), images.float() / 255)
-    assert [one.name for one in found] == [INPUT, "head"]
-
-
-def test_parts_of_one_picture_are_one_row(run, data):
+def test_parts_of_one_picture_are_one_row(run, images):
     model = load_model(run)
-    facts = {one.name: one for one in layers_of(Subject.of(model), torch.rand(2, 1, 1, 3))}
-    images = torch.from_numpy(data["test"].images).permute(0, 3, 1, 2)
-    name = next(n for n in facts if n.endswith("body.1"))
+    name = "encoder.readers.0.body.1"
     rows = activations(Subject.of(model), name, images, MOST)
-    assert rows.shape == (len(images), facts[name].features)
     alone = activations(Subject.of(model), name, images[3:4], MOST)
-    assert torch.allclose(rows[3], alone[0], atol=1e-6)
+    assert len(rows) == len(images) and torch.allclose(rows[3], alone[0], atol=1e-6)
 
 
-def test_large_maps_are_averaged():
-    maps = torch.rand(2, 3, 8, 16)
-    assert torch.equal(smaller(maps, 3 * 8 * 16), maps)
-    assert torch.allclose(smaller(maps, 3 * 4 * 8), F.avg_pool2d(maps, 2))
-    assert smaller(maps, 1).shape == (2, 3, 1, 1) and smaller(torch.rand(2, 50), 10).shape == (2, 50)
-    assert torch.allclose(smaller(torch.arange(8.0).view(1, 4, 2), 4), torch.tensor([[[1.0, 2], [5, 6]]]))
+@pytest.mark.parametrize(("most", "size"), [(24 * 6, (4, 6)), (36, (2, 3)), (1, (1, 1))])
+def test_large_maps_are_averaged_over_neighbouring_places(most, size):
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Conv2d(1, 6, 3, padding=1), nn.Flatten(), nn.Linear(6 * 24, 2))
+    pictures = torch.randint(0, 256, (5, 1, 4, 6), dtype=torch.uint8)
+    maps = net[0](pictures.float() / 255).detach()
+    wanted = nn.functional.adaptive_avg_pool2d(maps, size).flatten(1)
+    assert torch.allclose(activations(Subject.of(net), "0", pictures, most), wanted, atol=1e-6)
 
 
 def test_a_layer_without_a_derivative_is_told(images):
     class Blind(nn.Module):
         def __init__(self):
             super().__init__()
-            self.part, self.head = nn.Flatten(), nn.Linear(4, 2)
+            self.part, self.head = nn.Flatten(), nn.Linear(3, 2)
 
         def forward(self, pictures):
             with torch.no_grad():
@@ -163,8 +152,25 @@ def test_a_layer_without_a_derivative_is_told(images):
         sensitivity(Subject.of(Blind()), "part", images, MOST)
 
 
+def test_a_label_that_does_not_come_from_a_layer_has_no_slope_there(images):
+    class Two(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.part, self.head = nn.Linear(3, 2), nn.Linear(2, 1)
+
+        def forward(self, pictures):
+            flat = pictures.flatten(1)
+            return self.head(self.part(flat)), flat[:, :2]
+
+    net = Two().requires_grad_(False)  # a layer has slopes though no weight is learned
+    felt = sensitivity(Subject.of(net), "part", images, MOST)
+    assert torch.allclose(felt.gradients[0], net.head.weight.expand(len(images), 2))
+    assert (felt.gradients[1] == 0).all()
+
+
 def test_a_model_of_ours_gives_logits_or_the_logarithms_of_its_probabilities(run, data):
     model = load_model(run)
-    pictures = torch.rand(4, 1, 1, 3)
+    pictures = torch.from_numpy(data["test"].images).permute(0, 3, 1, 2).float() / 255
     scores = Subject.of(model).scores(pictures)
-    assert torch.allclose(scores[0].exp(), model.answer(pictures, {}).labels[0], atol=1e-6)
+    own = model.predict(data["test"]).labels["y"].probabilities
+    np.testing.assert_allclose(scores[0].softmax(dim=1).detach(), own, atol=1e-6)

@@ -7,18 +7,18 @@ import shutil
 import numpy as np
 import pytest
 import torch
-from torch import nn
+from sklearn.linear_model import LogisticRegression
 
+from assay import Dataset
 from assay.config import Settings, validate
+from assay.data import Annotation, annotate
 from assay.diagnosis import diagnose_run
-from assay.errors import AssayError, ConfigError, DataError, UnknownName
+from assay.errors import AssayError, DataError, UnknownName
 from assay.models import Ask, ProbeConfig, load_model, probe_run, table
-from assay.models.probes.activations import Subject
-from assay.models.probes.probing import METRICS, probe_layers
+from assay.models.probes.activations import Subject, activations
 from assay.predictions import read_predictions
 from assay.runs import RunFolder, evidence_of
 from tests.cli.conftest import assay, program
-from tests.conftest import write
 from tests.pixels import trained
 
 __all__ = ["assay", "program"]
@@ -78,11 +78,16 @@ def test_files_tell_all_that_was_found(linear, tcav, data):
         linear[1].best.layer.name,
     )
     assert told["layers"] == json.loads(json.dumps(table(linear[1], ["valid", "test", "hard"])))
-    assert set(told["layers"][0]["test"]) == set(METRICS) and told["effects"] == {}
+    assert {"concept_accuracy", "concept_f1", "collapse"} <= set(told["layers"][0]["test"]) and told["effects"] == {}
     with (linear[0] / "probes.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [row["layer"] for row in rows] == ["input", "body.1", "body.3", "head"]
-    assert float(rows[0]["test_concept_f1"]) == 1
+    for row, layer in zip(rows, told["layers"], strict=True):  # each split has its columns; what is not known is empty
+        assert row["best"] == str(layer["best"]) and int(row["features"]) == layer["features"]
+        for split in ("valid", "test", "hard"):
+            for metric, score in layer[split].items():
+                written = row[f"{split}_{metric}"]
+                assert written == "" if score["value"] is None else float(written) == round(score["value"], 4)
     effects = json.loads((tcav[0] / "probes.json").read_text())["effects"]["body.3"]
     assert {(e["concept"], e["value"], e["label"], e["class"]) for e in effects} == {
         (concept, value, "y", class_) for concept in "abc" for value in (False, True) for class_ in (False, True)
@@ -99,20 +104,73 @@ def test_tcav_finds_the_concept_that_decides(tcav):
     assert said.probabilities is None and set(np.unique(said.codes)) <= {-1, 0, 1}
 
 
-def test_what_is_fitted_is_not_fitted_on_what_is_scored(box, data):
-    """Probes of concepts that were shuffled in the training split only are no better than chance."""
+def config(**settings):
+    return validate(ProbeConfig, Settings({"device": "cpu", **settings}))
 
-    class Shuffled(type(data)):
-        def __getitem__(self, name):
-            held = super().__getitem__(name)
-            if name.startswith(("train", "valid")):
-                order = np.random.default_rng(0).permutation(len(held))
-                held.__dict__["concepts"] = held.concepts[order]
-            return held
 
-    dataset = Shuffled(data.folder, data.manifest)
-    probed = probe_layers(Subject.of(load_model(box)), dataset, Ask(layers=("body.1",)))
-    assert probed.best.value("test", "concept_accuracy") < 0.7
+def test_probes_are_the_logistic_regressions_of_scikit_learn(box, data, tmp_path):
+    """On activations around their mean, in units of the mean deviation along a direction."""
+    for strength in (0.1, 0.003):
+        asked = Ask(layers=("body.3",), config=config(strengths=[strength]))
+        probed = probe_run(box, data, tmp_path / str(strength), asked)
+        assert probed.best.strengths == (strength,) * 3
+        subject = Subject.of(load_model(box))
+        train, test = (
+            activations(subject, "body.3", torch.from_numpy(data[name].images).permute(0, 3, 1, 2), 8192).double()
+            for name in ("train", "test")
+        )
+        centred = train - train.mean(dim=0)
+        rank = int(torch.linalg.matrix_rank(centred, rtol=1e-3))
+        scale = float((centred.square().sum() / (len(train) * rank)).sqrt())
+        inputs, later = (centred / scale).numpy(), ((test - train.mean(dim=0)) / scale).numpy()
+        for place, name in enumerate("abc"):
+            # with two classes the library has one direction, which stands for two of ours of opposite sign
+            model = LogisticRegression(C=2 / (strength * len(train)), tol=1e-8, max_iter=5000)
+            wanted = model.fit(inputs, data["train"].concepts[:, place]).predict_proba(later)
+            found = probed.best.predictions["test"].concepts[name].probabilities
+            assert np.abs(found - wanted).mean() < 0.01
+
+
+def test_what_is_fitted_is_not_fitted_on_what_is_scored_and_validation_chooses_the_penalty(data, tmp_path):
+    """Of a concept that training and validation say at random, a probe is no better than chance, and cautious."""
+    annotate(data, Annotation(concept_noise={"a": 0.5}), tmp_path / "data")
+    noisy = Dataset.open(tmp_path / "data")
+    trained("blackbox", noisy, tmp_path / "run", {"epochs": 2})
+    asked = Ask(layers=("body.1",), config=config(strengths=[10.0, 1.0, 0.1, 0.01, 0.001]))
+    probed = probe_run(tmp_path / "run", noisy, tmp_path / "probes", asked)
+    said, test = probed.best.predictions["test"].concepts, data["test"]
+    right = [(said[name].codes == test.concepts[:, place]).mean() for place, name in enumerate("abc")]
+    assert right[0] < 0.75 and min(right[1:]) > 0.95
+    assert probed.best.strengths[0] > max(probed.best.strengths[1:])
+
+
+def test_probes_are_fitted_on_the_examples_that_have_every_concept(data, tmp_path):
+    """Half of all concepts are missing: an eighth of the rows is whole, and enough."""
+    annotate(data, Annotation(missing=0.5), tmp_path / "data")
+    gaps = Dataset.open(tmp_path / "data")
+    trained("blackbox", gaps, tmp_path / "run", {"epochs": 2})
+    probed = probe_run(tmp_path / "run", gaps, tmp_path / "probes", Ask(layers=("input",), config=config()))
+    assert probed.best.value("test", "concept_accuracy") > 0.95
+
+
+def test_the_best_layer_is_the_best_on_validation_and_not_the_input(linear):
+    scores = {r.layer.name: r.value("valid", "concept_f1") for r in linear[1].results if r.layer.name != "input"}
+    assert linear[1].best.layer.name == max(scores, key=scores.get)
+
+
+def test_layers_are_those_that_are_asked_for_or_every_one(box, data, tmp_path):
+    some = probe_run(box, data, tmp_path / "some", Ask(layers=("head", "body.1"), config=config(examples=9)))
+    assert [result.layer.name for result in some.results] == ["head", "body.1"]
+    every = probe_run(box, data, tmp_path / "every", Ask(every=True, config=config(examples=9)))
+    names = [result.layer.name for result in every.results]
+    assert {"input", "body.1", "body.3", "head"} < set(names) and len(set(names)) == len(names)
+
+
+def test_other_directions_find_the_concept_that_decides_too(box, data, tmp_path):
+    asked = Ask("tcav", layers=("body.3",), config=config(vectors="sgd"))
+    found, again = (probe_run(box, data, tmp_path / name, asked) for name in ("one", "two"))
+    towards = {(e.concept, e.value): e for e in found.best.effects if e.class_ == 1}
+    assert (towards[2, 1].score, towards[2, 0].score) == (1, 0) and found.best.effects == again.best.effects
 
 
 def test_the_same_seed_gives_the_same_probes(box, data, tmp_path):
@@ -134,36 +192,12 @@ def test_models_with_concepts_are_probed_inside_their_encoder(run, data, tmp_pat
         assert right[place] == 1 and sorted(right)[1] < 0.8, name
 
 
-class Foreign(nn.Module):
-    """A network of someone else."""
-
-    def __init__(self, outputs):
-        super().__init__()
-        self.first, self.last = nn.Linear(3, 8), nn.Linear(8, outputs)
-
-    def forward(self, pictures):
-        return self.last(torch.tanh(self.first(pictures.flatten(1))))
-
-
-@pytest.mark.parametrize("outputs", [1, 2])
-def test_any_network_is_probed(outputs, data):
-    torch.manual_seed(0)
-    probed = probe_layers(Subject.of(Foreign(outputs)), data, Ask())
-    assert [result.layer.name for result in probed.results] == ["input", "first", "last"]
-    assert probed.best.layer.name == "first" and probed.best.value("test", "concept_f1") > 0.95
-    assert probed.best.predictions["test"].labels["y"].probabilities.shape == (64, 2)
-
-
-def test_a_network_that_answers_something_else_is_told(data):
-    with pytest.raises(ConfigError, match=r"the network gives \[5\] scores for the labels' \[2\] values"):
-        probe_layers(Subject.of(Foreign(5)), data, Ask())
-
-
-def test_a_split_too_small_to_fit_on_is_told(box, tmp_path):
-    sizes = {"train": 1, "valid": 8, "test": 8, "ood": 0, "hard": 0}
-    tiny = write(tmp_path / "data", "mnlogic", pixels=True, k=3, formula="a and b or c", splits=sizes)
+def test_a_split_too_small_to_fit_on_is_told(box, data, tmp_path):
+    annotate(data, Annotation(examples=1, splits=["train"]), tmp_path / "data")
+    tiny = Dataset.open(tmp_path / "data")
+    trained("blackbox", tiny, tmp_path / "run", {"epochs": 1})
     with pytest.raises(DataError, match="split 'train' has 1 examples; probes need at least 2"):
-        probe_layers(Subject.of(Foreign(2)), tiny, Ask())
+        probe_run(tmp_path / "run", tiny, tmp_path / "probes", Ask())
 
 
 def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic, tmp_path):
@@ -184,11 +218,10 @@ def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic,
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("method", ["linear", "tcav"])
-def test_a_gpu_finds_the_same(method, box, data):
-    found = []
-    for device in ("cpu", "cuda"):
-        ask = Ask(method, config=validate(ProbeConfig, Settings({"device": device})))
-        found.append(probe_layers(Subject.of(load_model(box)), data, ask))
+def test_a_gpu_finds_the_same(method, box, data, tmp_path):
+    found = [
+        probe_run(box, data, tmp_path / device, Ask(method, config=config(device=device))) for device in ("cpu", "cuda")
+    ]
     for one, other in zip(found[0].results, found[1].results, strict=True):
         assert abs(one.value("test", "concept_f1") - other.value("test", "concept_f1")) < 0.05
         for before, after in zip(one.effects, other.effects, strict=True):
@@ -223,6 +256,7 @@ def test_probe_by_tcav_in_json(assay, box, data, tmp_path):
     ("words", "message"),
     [
         (["--method", "linaer"], "no method named 'linaer'; did you mean 'linear'?"),
+        (["--set", "ridge=0"], "--set: ridge: Input should be greater than 0 (given: 0)"),
         (["--set", "examples=1"], "--set: examples: Input should be greater than or equal to 2 (given: 1)"),
         (["--set", "exmaples=9"], "--set: unknown key 'exmaples'; did you mean 'examples'?"),
         (["--layer", "boddy"], "no layer named 'boddy'; did you mean 'body'?"),

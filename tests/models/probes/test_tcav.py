@@ -5,19 +5,17 @@ import pytest
 import torch
 from torch import nn
 
-from assay.models.probes.activations import Sensitivity, Subject, activations, sensitivity
-from assay.models.probes.tcav import (
-    RELEASED_MOST,
-    concept_codes,
-    concept_directions,
-    effects,
-    released_directions,
-    shuffles,
-    targets,
-)
+from assay.models.probes.activations import Subject, activations, sensitivity
+from assay.models.probes.tcav import concept_codes, concept_directions, effects
 
 MOST = 10_000
 RIDGE = 0.01
+
+
+def shuffles(examples, repetitions, seed):
+    """Return orders of examples."""
+    rng = np.random.default_rng(seed)
+    return np.stack([rng.permutation(examples) for _ in range(repetitions)])
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +29,12 @@ def images():
     return torch.randint(0, 256, (150, 1, 4, 4), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
 
 
-def found_at(subject, layer, images, codes, sizes=(2,), repetitions=199, seed=0):
+def found_at(subject, layer, images, codes, sizes=(2,), repetitions=199, orders=None):
     rows = activations(subject, layer, images, MOST)
     directions = concept_directions(rows, codes, sizes, RIDGE)
     felt = sensitivity(subject, layer, images, MOST, directions.span.directions)
-    return effects(rows, codes, directions, felt, RIDGE, shuffles(len(rows), repetitions, seed))
+    orders = shuffles(len(rows), repetitions, 0) if orders is None else orders
+    return effects(rows, codes, directions, felt, RIDGE, orders)
 
 
 def random_codes(images, seed, size=2):
@@ -103,20 +102,34 @@ def test_a_score_of_signs_alone_could_not_tell_at_a_linear_layer(subject, images
     assert {effect.score for effect in found} <= {0.0, 1.0} and min(effect.p for effect in found) > 0.01
 
 
-def test_scores_and_derivatives_by_hand():
-    rows = torch.tensor([[1.0, 0], [-1, 0], [0, 1], [0, -1]]).repeat(5, 1)
-    codes = (rows[:, 0] > 0).long()[:, None]
-    directions = concept_directions(rows, codes, [2], 1e-9)
-    one = torch.tensor([[1.0, 0]]) @ directions.span.basis  # the direction of the concept, in the span
-    assert torch.allclose(directions.columns[:, 1].float().abs(), one[0].abs(), atol=1e-5)
-    slopes = torch.tensor([[2.0, 9], [4, -9], [-3, 0], [5, 5]])
-    felt = Sensitivity([torch.tensor([0, 0, 0, 1])], [directions.span.directions(slopes)])
-    found = {(e.value, e.class_): e for e in effects(rows, codes, directions, felt, 1e-9, shuffles(20, 19, 0))}
-    scale = float(directions.span.scale)
-    assert (found[1, 0].score, found[1, 0].examples) == (pytest.approx(2 / 3), 3)
-    assert found[1, 0].derivative == pytest.approx(1 * scale, abs=1e-4)
-    assert (found[1, 1].score, found[0, 1].score) == (1, 0)
-    assert found[1, 1].derivative == pytest.approx(5 * scale, abs=1e-4)
+def test_effects_are_those_of_their_definition(subject, images):
+    """The score is the share of a class that a direction moves towards it, the derivative the mean slope; p-values are
+    the rank among the same numbers for shuffled concepts, alone and beside the largest of the family."""
+    rows, felt = activations(subject, "1", images, MOST), sensitivity(subject, "1", images, MOST)
+    codes = torch.cat([random_codes(images, 0), random_codes(images, 1, 3)], dim=1)
+    sizes, orders = (2, 3), shuffles(len(rows), 9, 2)
+    found = found_at(subject, "1", images, codes, sizes, orders=orders)
+    classes, gradients = felt.classes[0], felt.gradients[0]
+    seen = sorted(classes.unique().tolist())
+    assert [(e.concept, e.value, e.class_) for e in found] == [
+        (concept, value, class_) for class_ in seen for concept, size in enumerate(sizes) for value in range(size)
+    ]
+
+    def slopes(order):
+        directions = concept_directions(rows, codes[order], sizes, RIDGE)
+        return directions.span.directions(gradients) @ directions.columns
+
+    real, random = slopes(np.arange(len(rows))), [slopes(order) for order in orders]
+    means = np.array([[part[classes == k].mean(dim=0).numpy() for k in seen] for part in [real, *random]])
+    size = np.abs(means) / np.sqrt((means**2).mean(axis=0))
+    most = size[1:].reshape(len(orders), -1).max(axis=1)
+    for place, effect in enumerate(found):
+        k, column = divmod(place, sum(sizes))
+        own = real[classes == seen[k], column]
+        assert effect.examples == len(own) and effect.score == pytest.approx(float((own > 0).double().mean()))
+        assert effect.derivative == pytest.approx(float(own.mean()), abs=1e-6)
+        assert effect.p == pytest.approx((1 + (size[1:, k, column] >= size[0, k, column]).sum()) / 10)
+        assert effect.p_family == pytest.approx((1 + (most >= size[0, k, column]).sum()) / 10)
 
 
 def test_concepts_are_read_off_what_moves_the_answer():
@@ -127,16 +140,6 @@ def test_concepts_are_read_off_what_moves_the_answer():
     assert concept_codes(directions, [directions.span.directions(slopes)])[:, 0].tolist() == [0, 1, 2, -1]
     both = [directions.span.directions(part) for part in (2 * torch.eye(3), torch.eye(3)[[1, 2, 0]])]
     assert concept_codes(directions, both)[:, 0].tolist() == [0, 1, 2]  # of two labels, the sum
-
-
-def test_the_same_seed_shuffles_alike():
-    assert (shuffles(30, 20, 4) == shuffles(30, 20, 4)).all() and (shuffles(30, 20, 4) != shuffles(30, 20, 5)).any()
-    assert all(sorted(order) == list(range(30)) for order in shuffles(30, 20, 4).tolist())
-
-
-def test_targets_are_centred_columns():
-    found = targets(torch.tensor([[0, 1], [1, 1], [1, 0]]), [2, 2])
-    assert torch.allclose(found.sum(dim=0), torch.zeros(4, dtype=torch.double)) and found.shape == (3, 4)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -171,27 +174,3 @@ def test_scores_are_those_of_captum(subject, images, tmp_path):
     assert float(told["magnitude"][1]) == pytest.approx(scaled, rel=1e-4)
     ours = next(e for e in found_at(subject, "1", images, codes) if (e.value, e.class_) == (1, class_))
     assert ours.score == pytest.approx(float(told["sign_count"][1]), abs=0.05)
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_directions_by_stochastic_descent_point_to_their_values(size):
-    rng = np.random.default_rng(0)
-    codes = torch.from_numpy(rng.integers(0, size, (900, 1)))
-    centres = torch.from_numpy(4 * rng.standard_normal((size, 20)).astype(np.float32))
-    rows = centres[codes[:, 0]] + torch.from_numpy(rng.standard_normal((900, 20)).astype(np.float32))
-    found = released_directions(rows, codes, (size,), seed=0)
-    towards = found.span.coordinates(centres) @ found.columns
-    assert (towards.argmax(dim=1) == torch.arange(size)).all()
-    torch.testing.assert_close(found.columns.norm(dim=0), torch.ones(size, dtype=torch.double))
-
-
-def test_directions_by_stochastic_descent_see_so_many_examples_of_each_value():
-    rows, codes = (
-        torch.randn(1000, 8, generator=torch.Generator().manual_seed(0)),
-        torch.zeros(1000, 1, dtype=torch.long),
-    )
-    codes[:400] = 1
-    first = released_directions(rows, codes, (2,), seed=0).columns
-    assert torch.equal(first, released_directions(rows, codes, (2,), seed=0).columns)
-    assert not torch.equal(first, released_directions(rows, codes, (2,), seed=1).columns)  # others are drawn
-    assert RELEASED_MOST == 150 and released_directions(rows, codes * 0, (2,), seed=0).columns.abs().sum() == 0

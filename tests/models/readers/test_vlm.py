@@ -6,61 +6,63 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept
-from assay.config import Settings, validate
-from assay.data import Annotation, Dataset, annotate
+from assay import Dataset, from_table
+from assay.config import Settings
+from assay.data import Annotation, annotate
 from assay.diagnosis import InterventionPlan, intervene
 from assay.errors import AssayError, ConfigError, DataError
 from assay.models import Order, load_model, reader_for, train_run
-from assay.models.incontext.client import Reply
-from assay.models.incontext.replies import NotAnAnswer, find_values, read_values
-from assay.models.readers.opening import open_reader
-from assay.models.readers.vlm import VlmConfig, VlmReader
 from tests.endpoint import Fault, pictures, texts
 
-CONCEPTS = (
-    Concept("head.shape", ("round", "square", "absent")),
-    Concept("knees", (False, True)),
-    Concept("n", (0, 1, 7)),
-)
+SHAPE, KNEES, N = ("round", "square", "absent"), (False, True), (0, 1, 7)
 
 
-def reply(text, finish="stop"):
-    return Reply(text, finish, "model", 1, 1)
-
-
-# -- answers -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [
-        ('{"head.shape": "round", "knees": true, "n": 7}', [0, 1, 2]),
-        ('Well.\n```json\n{"head.shape": "Square", "knees": "no", "n": "1"}\n```\nDone.', [1, 0, 1]),
-        ('<think>{"knees": 3}</think> So: {"head.shape": "absent", "knees": false, "n": null}', [2, 0, -1]),
-    ],
-)
-def test_a_json_object_is_read(text, codes):
-    assert read_values(reply(text), CONCEPTS).codes == codes
+@pytest.fixture(scope="module")
+def robots(tmp_path_factory):
+    """A few pictures with concepts of every kind."""
+    columns = {"shape": [*SHAPE] * 8, "knees": [*KNEES] * 12, "n": [*N] * 8, "y": [*KNEES] * 12}
+    pictures = [np.full((4, 4), 9 * row, dtype=np.uint8) for row in range(24)]
+    folder = tmp_path_factory.mktemp("robots") / "data"
+    return from_table(columns, folder, images=pictures, concepts=["shape", "knees", "n"], labels=["y"])
 
 
 @pytest.mark.parametrize(
-    ("text", "message", "codes"),
+    ("text", "values", "fault"),
     [
-        ('{"head.shape": "oval", "knees": true, "n": 7}', "\"oval\" is no value of 'head.shape'", [-1, 1, 2]),
-        ('{"head.shape": "round", "knees": 1, "n": true}', "1 is no value of 'knees'", [0, -1, -1]),
-        ('{"head.shape": "round", "knees": true}', "there is nothing about 'n'", [0, 1, -1]),
-        ('{"head.shape": "round", "knees": true, "n": 0, "hat": 1}', "'hat' is none of the names", [0, 1, 0]),
-        ('{"head.shape": "round", "knees": true, "knees": false, "n": 0}', "'knees' occurs twice", [-1, -1, -1]),
-        ('{"head.shape": "round"} and {"knees": true}', "the answer is not one JSON object", [-1, -1, -1]),
-        ("[1, 2]", "the answer is not one JSON object", [-1, -1, -1]),
-        ("I cannot tell.", "the answer is not one JSON object", [-1, -1, -1]),
+        ('{"shape": "round", "knees": true, "n": 7}', ["round", True, 7], ""),
+        ('{"shape": " SQUARE ", "knees": "no", "n": "1"}', ["square", False, 1], ""),
+        ('{"shape": "square", "knees": "True", "n": 0}', ["square", True, 0], ""),
+        ('{"shape": "absent", "knees": "yes", "n": null}', ["absent", True, None], ""),
+        ('{"shape": null, "knees": null, "n": null}', [None, None, None], ""),
+        ('Here: {"shape": "round", "knees": false, "n": 1}', ["round", False, 1], ""),
+        ('```json\n{"n": 1}\n```\nno:\n```\n{"shape": "round", "knees": true, "n": 7}\n```\n{', ["round", True, 7], ""),
+        ('<think>{"n": 0}</think>{"shape": "round", "knees": true, "n": 1}', ["round", True, 1], ""),
+        ('{"shape": "oval", "knees": true, "n": 7}', [None, True, 7], "\"oval\" is no value of 'shape'"),
+        ('{"shape": "round", "knees": 1, "n": true}', ["round", None, None], "1 is no value of 'knees'"),
+        ('{"shape": "yes", "knees": 0, "n": 7.0}', [None, None, None], "\"yes\" is no value of 'shape'"),
+        ('{"shape": "round", "n": 2}', ["round", None, None], "there is nothing about 'knees'"),
+        ('{"hat": 1, "shape": "round", "knees": true}', ["round", True, None], "'hat' is none of the names"),
+        ('{"shape": "round", "knees": true, "knees": false, "n": 0}', [None] * 3, "'knees' occurs twice"),
+        ('{"shape": "round"} and {"knees": true}', [None] * 3, "the answer is not one JSON object"),
+        ("[1, 2]", [None] * 3, "the answer is not one JSON object"),
+        ("I cannot tell.", [None] * 3, "the answer is not one JSON object"),
+        ("", [None] * 3, "the answer is not one JSON object"),
     ],
-)
-def test_what_cannot_be_read_is_told_and_not_guessed(text, message, codes):
-    with pytest.raises(NotAnAnswer) as caught:
-        read_values(reply(text), CONCEPTS)
-    assert message in str(caught.value) and find_values(text, CONCEPTS).codes == codes
+)  # fmt: skip
+def test_concepts_are_read_off_a_json_object_and_what_cannot_be_read_is_told_and_not_guessed(
+    text, values, fault, robots, server
+):
+    server.answerer = lambda body: text
+    reader = reader_for("vlm", {})
+    for probabilities, value, concept in zip(
+        reader.probabilities(robots["train"][:1]), values, robots.knowledge.space.concepts, strict=True
+    ):
+        if value is None:
+            assert np.isnan(probabilities).all()
+        else:
+            assert concept.values[int(probabilities[0].argmax())] == value and probabilities.max() == 1
+    assert len(server.asked) == (2 if fault else 1) and reader.usage()["unreadable"] == bool(fault)
+    assert fault in texts(server.asked[-1])  # it is asked again, and told what was wrong
 
 
 # -- questions ---------------------------------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ def test_what_cannot_be_read_is_told_and_not_guessed(text, message, codes):
 
 def test_each_picture_is_asked_about_once_with_all_concepts_in_words(mnlogic, server):
     settings = {"model": "eye", "texts": {"a": "the first digit", "b": {"true": "a one", "false": "a zero"}}}
-    reader = open_reader("vlm", settings)
+    reader = reader_for("vlm", settings)
     read = reader.probabilities(mnlogic["test"])
     np.testing.assert_array_equal(np.stack([p.argmax(axis=1) for p in read], axis=1), mnlogic["test"].concepts)
     assert len(server.asked) == len(set(mnlogic["test"].pngs)) and server.asked[0]["model"] == "eye"
@@ -77,7 +79,7 @@ def test_each_picture_is_asked_about_once_with_all_concepts_in_words(mnlogic, se
     assert '{"a": ..., "b": ..., "c": ...}' in said and len(pictures(server.asked[0])) == 1
     assert mnlogic.knowledge.label_names[0] not in json.loads(json.dumps(said)).split()  # the label would give it away
     before = len(server.asked)
-    again = open_reader("vlm", settings)
+    again = reader_for("vlm", settings)
     np.testing.assert_array_equal(again.probabilities(mnlogic["test"])[0], read[0])
     assert len(server.asked) == before and again.usage()["from_cache"] == again.usage()["requests"] == before
 
@@ -88,7 +90,7 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_missing(m
     server.script.extend(
         [json.dumps({**good, "a": "perhaps"}), json.dumps(good), "Sorry.", json.dumps({**good, "b": "red"})]
     )
-    reader = open_reader("vlm", {})
+    reader = reader_for("vlm", {})
     a, b, c = reader.probabilities(one)
     assert a.tolist() == [[0, 1], [0, 1]] and c.tolist() == [[0, 1], [0, 1]]
     assert b[0].tolist() == [1, 0] and np.isnan(b[1]).all()
@@ -96,13 +98,32 @@ def test_an_answer_that_cannot_be_read_is_asked_for_once_more_and_then_missing(m
     assert "\"perhaps\" is no value of 'a'" in texts(server.asked[1])
 
 
+def test_values_are_listed_as_json_has_them_and_in_words(robots, server):
+    server.answerer = lambda body: '{"shape": "round", "knees": true, "n": 7}'
+    reader_for("vlm", {"texts": {"n": {"1": ["one", "single"]}}}).probabilities(robots["train"][:1])
+    said = texts(server.asked[0])
+    assert (
+        '- "n" (n): 0, 1 (one; single) or 7' in said
+        and '"round"' in said
+        and '- "knees" (knees): false or true' in said
+    )
+
+
+def test_what_has_no_pictures_cannot_be_read(made, server):
+    words = made("trains", image=False, splits={"train": 4, "valid": 2, "test": 2, "hard": 2})
+    with pytest.raises(DataError, match="split 'test' has no pictures to be read"):
+        reader_for("vlm", {}).probabilities(words["test"])
+    assert not server.asked
+
+
 def test_what_the_texts_name_must_exist(mnlogic, server):
     for given, message in (
         ({"z": "nothing"}, "texts: no concept named 'z'"),
         ({"a": {"red": "a red one"}}, "texts: concept 'a' has no value 'red'"),
+        ({"a": {"true": []}}, "texts: 'a' has an empty list for 'true'"),
     ):
         with pytest.raises(AssayError, match=message):
-            open_reader("vlm", {"texts": given}).probabilities(mnlogic["test"])
+            reader_for("vlm", {"texts": given}).probabilities(mnlogic["test"])
     assert not server.asked
 
 
@@ -112,7 +133,7 @@ def test_what_the_texts_name_must_exist(mnlogic, server):
 def test_what_goes_wrong_is_one_line_without_the_key(mnlogic, server, tmp_path, monkeypatch):
     def message(**settings):
         with pytest.raises(AssayError) as caught:
-            open_reader("vlm", {"retries": 0, **settings}).probabilities(mnlogic["test"])
+            reader_for("vlm", {"retries": 0, **settings}).probabilities(mnlogic["test"])
         text = str(caught.value)
         assert "\n" not in text and "very-secret" not in text and server.url not in text
         return text
@@ -128,7 +149,7 @@ def test_what_goes_wrong_is_one_line_without_the_key(mnlogic, server, tmp_path, 
     monkeypatch.delenv("ASSAY_LLM_URL")
     assert message().startswith("no endpoint to ask: set ASSAY_LLM_URL")
     with pytest.raises(ConfigError, match="reader: unknown key 'modle'; did you mean 'model'"):
-        open_reader("vlm", {"modle": "x"})
+        reader_for("vlm", {"modle": "x"})
     with pytest.raises(ConfigError, match="reader: these are settings of vlm or clip:FOLDER, and 'perfect' is neither"):
         reader_for("perfect", {"model": "x"})
     assert not [p for p in tmp_path.rglob("*.json") if "very-secret" in p.read_text()]
@@ -136,10 +157,10 @@ def test_what_goes_wrong_is_one_line_without_the_key(mnlogic, server, tmp_path, 
 
 def test_a_spent_budget_keeps_what_was_answered(mnlogic, server):
     with pytest.raises(AssayError, match="most_tokens"):
-        open_reader("vlm", {"most_tokens": 3000}).probabilities(mnlogic["test"])
+        reader_for("vlm", {"most_tokens": 3000}).probabilities(mnlogic["test"])
     first = len(server.asked)
     assert 0 < first < len(mnlogic["test"])
-    open_reader("vlm", {}).probabilities(mnlogic["test"])
+    reader_for("vlm", {}).probabilities(mnlogic["test"])
     assert len(server.asked) == len(set(mnlogic["test"].pngs))  # none twice
 
 
@@ -151,10 +172,10 @@ def test_what_is_interrupted_goes_on_where_it_stopped(parallel, mnlogic, server)
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        open_reader("vlm", {"parallel": parallel}, interrupt).probabilities(mnlogic["test"])
+        reader_for("vlm", {"parallel": parallel}, interrupt).probabilities(mnlogic["test"])
     asked = len(server.asked)
     assert 7 <= asked < len(mnlogic["test"])
-    open_reader("vlm", {}).probabilities(mnlogic["test"])
+    reader_for("vlm", {}).probabilities(mnlogic["test"])
     assert len(server.asked) == len(set(mnlogic["test"].pngs))
 
 
@@ -163,7 +184,7 @@ def test_what_is_interrupted_goes_on_where_it_stopped(parallel, mnlogic, server)
 
 def test_a_dataset_is_annotated_by_what_the_model_sees(mnlogic, server, knows, tmp_path):
     server.answerer = lambda body: knows(body).replace('"b": true', '"b": false').replace('"c": false', '"c": null')
-    reader = open_reader("vlm", {"model": "eye"})
+    reader = reader_for("vlm", {"model": "eye"})
     annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "new", reader)
     new = Dataset.open(tmp_path / "new")
     truth, given = mnlogic["train"].concepts, new["train"].given_concepts
@@ -173,13 +194,13 @@ def test_a_dataset_is_annotated_by_what_the_model_sees(mnlogic, server, knows, t
     record = new.manifest["task"]["annotation"]
     assert record["reader"]["reader"] == "vlm" and record["reader"]["model"] == "eye"
     assert record["found"]["train"]["missing"] > 0 and "very-secret" not in json.dumps(new.manifest)
-    same = open_reader("vlm", {"model": "eye", "parallel": 2, "most_tokens": 10**9})
+    same = reader_for("vlm", {"model": "eye", "parallel": 2, "most_tokens": 10**9})
     annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "again", same)
     assert Dataset.open(tmp_path / "again").fingerprint == new.fingerprint  # though nothing was asked
 
 
 def test_only_rows_that_are_kept_are_asked_about(mnlogic, server, tmp_path):
-    annotate(mnlogic, Annotation(machine="vlm", examples=5, splits=["train"]), tmp_path / "new", open_reader("vlm", {}))
+    annotate(mnlogic, Annotation(machine="vlm", examples=5, splits=["train"]), tmp_path / "new", reader_for("vlm", {}))
     assert len(server.asked) == 5
 
 
@@ -189,7 +210,7 @@ def test_free_words_become_concepts(mnlogic, server, tmp_path):
         return json.dumps({"beanie": light, "Two_wheels": not light})
 
     server.answerer = answer
-    reader = open_reader("vlm", {"concepts": ["beanie", "Two wheels"]})
+    reader = reader_for("vlm", {"concepts": ["beanie", "Two wheels"]})
     annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "new", reader)
     new = Dataset.open(tmp_path / "new")
     assert new.knowledge.space.names == ("beanie", "Two_wheels")
@@ -201,7 +222,7 @@ def test_free_words_become_concepts(mnlogic, server, tmp_path):
             mnlogic,
             Annotation(machine="vlm"),
             tmp_path / "gaps",
-            open_reader("vlm", {**reader_settings(reader), "seed": 1}),
+            reader_for("vlm", {**reader_settings(reader), "seed": 1}),
         )
     assert not (tmp_path / "gaps").exists()
 
@@ -251,16 +272,9 @@ def test_the_model_is_what_perceives(name, mnlogic, server, tmp_path):
     assert (again.concepts["a"].codes == mnlogic["hard"].concepts[:, 0]).all()
 
 
-def test_concepts_of_its_own_are_for_annotation_only(mnlogic, server, tmp_path):
-    settings = {"perception": "vlm", "reader": {"concepts": ["beanie"]}}
-    with pytest.raises(ConfigError, match="reader: 'concepts' are for assay annotate"):
-        train_run(Order("tree", Settings(settings)), mnlogic, tmp_path / "run")
-    assert not (tmp_path / "run").exists()
-
-
 def test_what_decides_the_answers_is_told_and_nothing_else(server):
     def about(**settings):
-        return VlmReader(validate(VlmConfig, Settings({"model": "eye", **settings}))).about()
+        return reader_for("vlm", {"model": "eye", **settings}).about()
 
     plain = about()
     assert plain["reader"] == "vlm" and plain["model"] == "eye" and plain["settings"] == {"model": "eye"}

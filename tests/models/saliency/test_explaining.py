@@ -11,22 +11,14 @@ from torch import Tensor, nn
 
 import assay
 from assay.config import Settings
-from assay.data import Dataset, decode, from_table
+from assay.data import Dataset, decode
 from assay.errors import AssayError, ConfigError, UnknownName
 from assay.models import Order, Saliency, train_run
-from assay.models.saliency import explaining
-from assay.models.saliency.randomised import draw_weights, kept_weights, randomise_downwards, weighted_layers
 from assay.render import mark_area
-from assay.testing import TwoSquares, small_dataset
 from tests.data.imports.drawn import draw
 
 GRADIENTS = ("integrated-gradients", "grad-cam", "input-gradient")
 QUICK = {"check": "none", "device": "cpu"}
-
-
-@pytest.fixture(scope="module")
-def squares(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return small_dataset(TwoSquares(), tmp_path_factory.mktemp("squares") / "data")
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +32,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     pictures = draw(40)
     columns = {name: [one.truth[name] for one in pictures] for name in ("red", "wide", "dotted")}
     columns["alarm"] = [one.alarm for one in pictures]
-    return from_table(
+    return assay.from_table(
         columns, tmp_path_factory.mktemp("drawn") / "data", images=[one.pixels for one in pictures],
         concepts=["red", "wide", "dotted"], labels=["alarm"],
     )  # fmt: skip
@@ -128,43 +120,44 @@ def test_the_check_draws_weights_anew_from_the_top_down_and_puts_them_back(train
     assert again.to_dict() == found.to_dict()
 
 
-def test_a_method_that_ignores_weights_is_said_to_be_no_witness(trained: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def edges(scores: Any, pictures: Tensor) -> Tensor:
-        """An edge detector, which knows nothing of the model."""
-        steps = (pictures[:, :, :, 1:] - pictures[:, :, :, :-1]).abs().sum(dim=1)
-        return nn.functional.pad(steps, (0, 1))[None].expand(len(scores(pictures)), -1, -1, -1)
-
-    monkeypatch.setattr(explaining, "attribution_for", lambda plan, model, data: edges)
-    found = assay.saliency(trained, device="cpu")
+def test_a_method_that_ignores_weights_is_said_to_be_no_witness(marked: Dataset) -> None:
+    """The slopes of this model have the same shape whatever its only weight is."""
+    area = mark_area("watermark", 2, (12, 24, 1))
+    found = assay.saliency(Spot(area), marked, "input-gradient", device="cpu")
     assert found.check is not None and found.check.witness == "no witness"
     assert found.check.stages[-1].similarity == pytest.approx(1.0)
     assert "This method is no witness here" in found.text
 
 
-def test_layers_are_drawn_anew_in_the_reverse_order_of_their_calls() -> None:
-    class Net(nn.Module):
-        def __init__(self) -> None:
-            super().__init__()
-            self.head, self.body, self.unused = nn.Linear(3, 2), nn.Linear(4, 3), nn.Linear(1, 1)
-            self.own = nn.Parameter(torch.ones(5))
+class Net(nn.Module):
+    """Layers that are called in another order than that in which they are made, one twice and one never."""
 
-        def forward(self, rows: Tensor) -> Tensor:
-            return self.head(self.body(rows)) + self.own.sum()
+    def __init__(self, layers: int = 0) -> None:
+        super().__init__()
+        self.unused, self.head, self.body = nn.Linear(2, 2), nn.Linear(24, 2), nn.Linear(24, 24)
+        self.own = nn.Parameter(torch.ones(24))
+        self.more = nn.Sequential(*(nn.Linear(24, 24) for _ in range(layers)))
 
+    def forward(self, pictures: Tensor) -> Tensor:
+        rows = pictures.mean(dim=(1, 2))
+        return self.head(self.more(self.body(torch.tanh(self.body(rows)) * self.own)))
+
+
+def stages(net: Net, data: Dataset, **settings: Any) -> list[tuple[int, str]]:
+    found = assay.saliency(net, data, "input-gradient", n=6, device="cpu", **settings)
+    assert found.check is not None
+    return [(stage.layers, stage.last) for stage in found.check.stages]
+
+
+def test_layers_are_drawn_anew_in_the_reverse_order_of_their_calls(squares: Dataset) -> None:
     torch.manual_seed(0)
     net = Net()
     before = {name: tensor.clone() for name, tensor in net.state_dict().items()}
-    layers = weighted_layers(net, lambda: net(torch.rand(2, 4)))
-    assert [layer.name for layer in layers] == ["", "head", "body", "unused"]
-    changed = []
-    for _number, _layer in randomise_downwards(net, layers, [2, 4], seed=0):
-        changed.append({name for name, tensor in net.state_dict().items() if not torch.equal(tensor, before[name])})
-    assert changed[0] == {"own", "head.weight", "head.bias"} and len(changed[1]) == len(before)
+    assert stages(net, squares) == [(1, "module"), (2, "module.head"), (3, "module.body"), (4, "module.unused")]
+    assert stages(net, squares, check="all") == [(4, "module.unused")]
     assert all(torch.equal(tensor, before[name]) for name, tensor in net.state_dict().items())
-    with kept_weights(net), pytest.raises(ZeroDivisionError):
-        draw_weights(net.head)
-        raise ZeroDivisionError
-    assert torch.equal(net.head.weight, before["head.weight"])
+    many = stages(Net(20), squares)
+    assert [number for number, _ in many] == [1, 5, 10, 14, 19, 24]  # of many layers some are looked at, and all
 
 
 def test_maps_over_pictures_and_the_record_are_written(trained: Path, squares: Dataset, tmp_path: Path) -> None:
@@ -214,6 +207,61 @@ def test_imported_pictures_have_maps_and_marks_but_no_scores_of_concepts(drawn: 
     train_run(Order("blackbox", Settings({"epochs": 1, "device": "cpu"})), marked, tmp_path / "box")
     scores = assay.saliency(tmp_path / "box", **QUICK).scores
     assert [(score.target, score.place) for score in scores] == [("label alarm", "patch")]
+
+
+def test_examples_are_drawn_by_the_seed_and_kept_in_order(squares: Dataset) -> None:
+    def shown(**settings: Any) -> list[int]:
+        found = assay.saliency(Looks(), squares, "input-gradient", **settings, **QUICK)
+        assert found.plan.examples == len(found.shown)
+        return [int(row) for row in found.shown.index]
+
+    five, other = shown(n=5), shown(n=5, seed=1)
+    assert five == sorted(set(five)) != other and len(five) == 5 and shown(n=5) == five
+    assert shown(n=99) == squares["test"].index.tolist() and len(shown(n=1)) == 1
+    with pytest.raises(AssayError, match="examples, and 0 are asked for"):
+        shown(n=0)
+
+
+def test_a_label_is_scored_on_the_concepts_of_its_rule(made: Any) -> None:
+    """In two digits side by side of which only the first counts."""
+    data = made("mnmath", equations={"y": "a == 1", "z": "b == 1"}, names=["a", "b"], digit_values=[0, 1], prop_in_distribution=1.0,
+                splits={"train": 16, "valid": 8, "test": 8})  # fmt: skip
+
+    class Left(nn.Module):
+        def forward(self, pictures: Tensor) -> Any:
+            half = pictures.chunk(2, dim=3)[0].flatten(1).mean(dim=1)
+            return {"labels": [half - 0.1, half - 0.1]}
+
+    found = assay.saliency(Left(), data, "input-gradient", **QUICK)
+    own, other = (found.score(f"label {name}", "its concepts") for name in "yz")
+    assert own.energy.value == 1 and other.energy.value == 0 and own.chance == pytest.approx(0.5)
+
+
+def test_the_first_twelve_concepts_are_explained_unless_others_are_named(made: Any) -> None:
+    sizes = {"train": 8, "valid": 4, "test": 4, "ood": 0, "hard": 0}
+    data = made("mnlogic", pixels=True, k=13, formula="a and m", splits=sizes)
+
+    class Thirteen(nn.Module):
+        def forward(self, pictures: Tensor) -> Any:
+            return pictures.flatten(1), pictures.flatten(1)[:, :1]
+
+    found = assay.saliency(Thirteen(), data, "input-gradient", **QUICK)
+    assert [target.title for target in found.targets] == ["label y", *(f"concept {name}" for name in "abcdefghijkl")]
+    assert "The first 12 of 13 concepts are explained" in found.text
+    named = assay.saliency(Thirteen(), data, "input-gradient", concepts=["m", "c"], **QUICK)
+    assert [target.name for target in named.targets] == ["y", "m", "c"] and "The first" not in named.text
+
+
+def test_marks_without_a_place_are_told(squares: Dataset, tmp_path: Path) -> None:
+    blurred = assay.confound(squares, tmp_path / "blurred", "blur", "brighter", 1.0)
+    text = assay.saliency(Looks(), blurred, "input-gradient", **QUICK).text
+    assert "Confounder 'blur' has no place of its own in the picture: it is not scored." in text
+
+
+def test_what_has_no_pictures_has_no_maps(made: Any) -> None:
+    trains = made("trains", image=False, splits={"train": 4, "valid": 2, "test": 2, "hard": 2})
+    with pytest.raises(AssayError, match="has no pictures: there is nothing to draw maps of"):
+        assay.saliency(lambda images: [0] * len(images), trains, "occlusion")
 
 
 def refusal(call: Any) -> str:

@@ -1,297 +1,167 @@
-"""Where concepts come from: the truth, files of predictions, or a reader; what is missing, and what is remembered."""
+"""Where learners on concepts get them from: the truth, a run, or predictions of any make; and what is refused."""
 
-from types import SimpleNamespace
+import json
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace
+from assay import Answer, from_table
+from assay.concepts import ABSENT
 from assay.errors import ConfigError, DataError
-from assay.models.symbolic import perception as module
-from assay.models.symbolic import perception_settings
-from assay.models.symbolic.perception import (
-    Detector,
-    MissingPerception,
-    PredictionFiles,
-    ReadConcepts,
-    RememberedConcepts,
-    TrueConcepts,
-    one_hot,
-)
-from assay.models.symbolic.perception_settings import (
-    PerceptionConfig,
-    perception_of,
-    perception_seen_from,
-    resolve_perception,
-    saved_perception,
-    with_perception,
-)
-from assay.predictions import Answer
-
-SPACE = ConceptSpace((Concept("hat", ("red", ABSENT, "blue")), Concept("n", (0, 1, 2, 3))))
-THIRD = [1 / 4] * 4
+from assay.models import load_model
+from assay.models.symbolic.examples import most_probable_codes
+from assay.models.symbolic.perception import one_hot
+from assay.models.symbolic.perception_settings import perception_of
+from tests.models.symbolic.tables import cars, learn, write_predictions
+from tests.pixels import pixels, trained
 
 
-class Reader:
-    """A reader that gives what it is told to, and counts how often it is asked."""
-
-    def __init__(self, *rows, words=(), spent=None):
-        self.rows, self.words, self.spent, self.asked = rows, words, spent, 0
-
-    def probabilities(self, data):
-        self.asked += 1
-        return [np.array(row) for row in self.rows]
-
-    def about(self):
-        return {"reader": "vlm", "model": "eye"}
-
-    def usage(self):
-        return self.spent
+def without(*names):
+    return lambda evidence: replace(evidence, concepts={n: a for n, a in evidence.concepts.items() if n not in names})
 
 
-def split(name="test", index=(0, 1), fingerprint="f", stored=True, columns=("image",)):
-    return SimpleNamespace(
-        name=name,
-        index=np.array(index),
-        fingerprint=fingerprint,
-        stored=stored or None,
-        table=SimpleNamespace(column_names=columns),
-        knowledge=SimpleNamespace(space=SPACE),
-        concepts=np.array([[2, 3], [-1, -1]]),
-    )
+def concepts_of(model, data):
+    return np.stack([answer.codes for answer in model.predict(data).concepts.values()], axis=1)
 
 
 def test_what_is_missing_counts_as_absent_or_else_as_uniform():
-    wanted = [[[0, 0, 1], [0, 1, 0]], [[0, 0, 0, 1], THIRD]]
-    for found in (one_hot(split().concepts, SPACE), TrueConcepts().probabilities(split())):
-        assert [each.tolist() for each in found] == wanted
-    assert TrueConcepts().about() is None and TrueConcepts().folder is None
+    space = cars(1, absent=True)
+    spreads = one_hot(np.array([[1, -1], [-1, 0]]), space)
+    assert spreads[0].tolist() == [[0, 1, 0, 0], [0, 0, 0, 1]] and spreads[1].tolist() == [[0, 0, 1], [1, 0, 0]]
+    assert space.concepts[0].values[most_probable_codes(spreads)[1, 0]] == ABSENT
 
 
-def test_gaps_of_a_reader_are_filled_row_by_row():
-    nan = float("nan")
-    reader = Reader([[0.1, 0.2, 0.7], [nan, nan, nan]], [[0.1, 0.2, 0.3, 0.4], [nan, 0.0, 0.0, 1.0]])
-    hat, n = ReadConcepts(reader).probabilities(split())
-    assert hat.tolist() == [[0.1, 0.2, 0.7], [0, 1, 0]] and n.tolist() == [[0.1, 0.2, 0.3, 0.4], THIRD]
-    assert ReadConcepts(reader).about() == {"reader": "vlm", "model": "eye"}
-    assert ReadConcepts(Reader(spent={"tokens": 7})).about() == {
-        "reader": "vlm",
-        "model": "eye",
-        "usage": {"tokens": 7},
-    }
+def test_without_perception_the_concepts_are_the_true_ones(data, tmp_path):
+    model = learn("tree", data, tmp_path / "run")
+    assert (concepts_of(model, data["test"]) == data["test"].concepts).all()
+    assert model.predict(data["test"]).about["perception"] is None
 
 
-@pytest.mark.parametrize(
-    ("splits", "pairs", "asked"),
-    [(None, True, {"test", "pairs"}), (None, False, {"test"}), (("test",), True, {"test", "pairs"}),
-     (("test",), False, {"test"}), (("pairs",), False, {"pairs"}), (("train",), False, set())],
-)  # fmt: skip
-def test_a_reader_is_asked_about_its_splits_only(splits, pairs, asked):
-    found = set()
-    for name in ("test", "pairs"):
-        try:
-            ReadConcepts(Reader([[1, 0, 0]] * 2, [THIRD] * 2), None, splits, pairs).probabilities(split(name))
-            found.add(name)
-        except MissingPerception as error:
-            assert str(error) == f"split {name!r} is not among those that the reader is asked about"
-    assert found == asked and module.PAIRS == "pairs"
+def test_a_run_can_be_what_perceives(data, run, tmp_path):
+    model = learn("synthesis", data, tmp_path / "run", perception=str(run))
+    seen, told = load_model(run).predict(data["test"]), model.predict(data["test"])
+    for name, answer in told.concepts.items():
+        np.testing.assert_allclose(answer.probabilities, seen.concepts[name].probabilities, atol=1e-6)
+    record = (tmp_path / "run" / "run.json").read_text()
+    about = json.loads(record)["perception"]
+    assert (about["model"], about["folder"], about["data"]) == ("dpl", "run", data.fingerprint)
+    assert len(about["fingerprint"]) == 32 and str(run.resolve()) not in record
+    assert (tmp_path / "run" / "predictions" / "pairs.parquet").exists()  # the run is asked anew for these
 
 
-def test_a_split_is_asked_about_once_and_eight_are_remembered(monkeypatch):
-    reader = Reader([[1, 0, 0]] * 2, [THIRD] * 2)
-    source = RememberedConcepts(ReadConcepts(reader, folder="here"))
-    assert source.folder == "here" and source.about() == {"reader": "vlm", "model": "eye"} and module.MOST_SPLITS == 8
-    for data, asked in (
-        (split(), 1), (split(), 1), (split("train"), 2), (split(index=(1, 0)), 3), (split(fingerprint="g"), 4),
-        (split(), 4), (split(stored=False), 5), (split(stored=False), 6), (split(stored=False, columns=()), 6),
-    ):  # fmt: skip
-        assert len(source.probabilities(data)) == 2 and reader.asked == asked
-    monkeypatch.setattr(module, "MOST_SPLITS", 5)
-    source.probabilities(split("a"))
-    source.probabilities(split())
-    assert reader.asked == 7
-    source.probabilities(split("b"))  # the oldest is forgotten
-    source.probabilities(split("train"))
-    assert reader.asked == 8
-    source.probabilities(split())
-    assert reader.asked == 9 and len(source._known) == 5
+def test_perception_is_found_again_where_both_were_moved(data, run, tmp_path):
+    shutil.copytree(run, tmp_path / "here" / "eye")
+    before = learn("rules", data, tmp_path / "here" / "run", perception=str(tmp_path / "here" / "eye"))
+    one = before.predict(data["valid"])
+    shutil.move(tmp_path / "here", tmp_path / "there")
+    other = load_model(tmp_path / "there" / "run").predict(data["valid"])
+    assert np.array_equal(one.labels["y"].codes, other.labels["y"].codes)
 
 
-def predictions(**changed):
-    concepts = {"n": Answer(np.array([3, 1, 0]), None)}
-    usual = {"fingerprint": "f", "split": "test", "index": np.array([5, 1, 0]), "concepts": concepts}
-    return SimpleNamespace(**{**usual, **changed})
+def test_predictions_of_any_make_can_be_what_perceives(data, tmp_path):
+    eye = write_predictions(data, tmp_path / "eye")
+    model = learn("synthesis", data, tmp_path / "run", perception=str(eye))
+    assert (
+        str(model.formulas["y"]) and (model.predict(data["test"]).labels["y"].codes == data["test"].labels[:, 0]).all()
+    )
+    assert not (tmp_path / "run" / "predictions" / "pairs.parquet").exists()  # nobody perceived the pairs
 
 
-def test_predictions_are_put_in_the_order_of_the_examples():
-    hat, n = module._concept_probabilities(predictions(), split())
-    assert hat.tolist() == [[0, 1, 0]] * 2 and n.tolist() == [[1, 0, 0, 0], [0, 1, 0, 0]]
-    sure = Answer(np.array([3, 1, 0]), np.array([[0.1, 0.2, 0.7], [0.5, 0.3, 0.2], [0.6, 0.2, 0.2]], dtype=np.float32))
-    hat, n = module._concept_probabilities(predictions(concepts={"hat": sure}), split())
-    np.testing.assert_allclose(hat, [[0.6, 0.2, 0.2], [0.5, 0.3, 0.2]], rtol=1e-6)
-    assert hat.dtype == np.float64 and n.tolist() == [THIRD] * 2
-    with pytest.raises(DataError, match="fingerprint g, this is f"):
-        module._concept_probabilities(predictions(fingerprint="g"), split())
-    with pytest.raises(ConfigError, match="say nothing of concepts"):
-        module._concept_probabilities(predictions(concepts={}), split())
-    with pytest.raises(DataError, match="says nothing of example 4 of split 'test'"):
-        module._concept_probabilities(predictions(), split(index=(1, 4, 7)))
+def test_predictions_are_put_in_the_order_of_the_examples(data, tmp_path):
+    def turned(evidence):
+        order = np.random.default_rng(0).permutation(len(evidence.index))
+        answers = {n: Answer(a.codes[order]) for n, a in evidence.concepts.items()}
+        return replace(evidence, index=evidence.index[order], concepts=answers, labels={})
+
+    eye = write_predictions(data, tmp_path / "eye", turned)
+    found = perception_of(str(eye)).probabilities(data["test"])
+    assert (most_probable_codes(found) == data["test"].concepts).all()
+    few = write_predictions(
+        data, tmp_path / "few",
+        lambda e: replace(
+            e, index=e.index[1:], labels={}, concepts={n: Answer(a.codes[1:]) for n, a in e.concepts.items()}
+        ),
+    )  # fmt: skip
+    with pytest.raises(DataError, match=f"says nothing of example {data['test'].index[0]} of split 'test'"):
+        perception_of(str(few)).probabilities(data["test"])
 
 
-def test_of_several_files_the_one_of_the_split_is_read(tmp_path, monkeypatch):
-    parts = {"a.parquet": predictions(split="train"), "b.parquet": predictions(), "c.parquet": predictions(split="ood")}
-    monkeypatch.setattr(module, "read_predictions", lambda path, knowledge: parts[path.name])
-    for inside in (tmp_path / "plain", tmp_path / "run" / "predictions"):
-        inside.mkdir(parents=True)
-        for name in ("c.parquet", "a.parquet", "b.parquet"):
-            (inside / name).touch()
-        (inside / "notes.txt").touch()
-    for folder in (tmp_path / "plain", tmp_path / "run", tmp_path / "plain" / "b.parquet"):
-        source = PredictionFiles(folder)
-        assert source.probabilities(split())[1].tolist() == [[1, 0, 0, 0], [0, 1, 0, 0]]
-        assert source.about() == {"folder": folder.name}
-        with pytest.raises(MissingPerception, match="has no predictions for split 'valid'; add some"):
-            source.probabilities(split("valid"))
-        with pytest.raises(MissingPerception, match="has no predictions for worlds drawn anew"):
-            source.probabilities(split(stored=False))
-    assert [path.name for path in PredictionFiles(tmp_path / "run")._files] == ["a.parquet", "b.parquet", "c.parquet"]
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="is no run, no predictions file and holds none"):
-        PredictionFiles(tmp_path / "empty").probabilities(split())
+def test_a_class_that_a_detector_does_not_know_is_never_there(data, tmp_path):
+    eye = write_predictions(data, tmp_path / "eye", without("c"))
+    told = concepts_of(learn("tree", data, tmp_path / "run", perception=str(eye)), data["test"])
+    assert (told[:, 2] == 0).all() and (data["test"].concepts[:, 2] == 1).any()
 
 
-def test_a_run_gives_stored_predictions_if_they_are_of_these_examples(tmp_path, monkeypatch):
-    (tmp_path / "predictions").mkdir()
-    (tmp_path / "predictions" / "test.parquet").touch()
-    stored, now = predictions(), predictions(concepts={"n": Answer(np.array([2, 2, 2]), None)})
-    now.index = np.array([0, 1, 9])
-    own = SimpleNamespace(predict=lambda data: now)
-    detector = Detector(tmp_path)
-    detector.__dict__["_model"] = own
-    monkeypatch.setattr(module, "read_predictions", lambda path, knowledge: stored)
-    monkeypatch.setattr(Detector, "_refuse_other", lambda self, data: None)
-    assert detector.probabilities(split())[1].argmax(axis=1).tolist() == [0, 1]
-    assert detector.probabilities(split(index=(0, 9)))[1].argmax(axis=1).tolist() == [2, 2]
-    assert detector.probabilities(split(stored=False))[1].argmax(axis=1).tolist() == [2, 2]
-    now.fingerprint = "g"
-    assert detector.probabilities(split(fingerprint="g"))[1].argmax(axis=1).tolist() == [2, 2]
+def test_splits_that_nobody_perceived_are_left_out(data, tmp_path):
+    eye = write_predictions(data, tmp_path / "eye", splits=("train", "test"))
+    learn("linear", data, tmp_path / "run", perception=str(eye))
+    assert [path.name for path in (tmp_path / "run" / "predictions").glob("*.parquet")] == ["test.parquet"]
+
+
+def test_rules_learned_from_the_truth_differ_from_those_learned_from_what_is_perceived(data, tmp_path):
+    def turned(evidence):
+        return replace(evidence, concepts={n: Answer(1 - a.codes) for n, a in evidence.concepts.items()})
+
+    eye = str(write_predictions(data, tmp_path / "eye", turned))
+    seen = learn("synthesis", data, tmp_path / "seen", perception=eye)
+    told = learn("synthesis", data, tmp_path / "told", perception=eye, learn_from="truth")
+    truth = data["test"].labels[:, 0]
+    assert (seen.predict(data["test"]).labels["y"].codes == truth).all()
+    assert (told.predict(data["test"]).labels["y"].codes != truth).any()
+
+
+def test_rows_with_gaps_are_left_out_where_enough_are_whole(tmp_path):
+    """The labels of the rows with a gap say the opposite."""
+    rng = np.random.default_rng(0)
+    a, b = (rng.integers(0, 2, 60).astype(bool).tolist() for _ in range(2))
+    y = [x if row < 30 else not x for row, x in enumerate(a)]
+    b = [x if row < 30 else None for row, x in enumerate(b)]
+    columns = {"a": a, "b": b, "y": y, "split": (["train"] * 50 + ["test"] * 10)}
+    pictures = [np.zeros((4, 4), dtype=np.uint8)] * 60
+    data = from_table(columns, tmp_path / "data", images=pictures, concepts=["a", "b"], labels=["y"], split="split")
+    model = learn("tree", data, tmp_path / "run")
+    assert (model.predict(data["train"]).labels["y"].codes == data["train"].concepts[:, 0]).all()
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("concepts", "message"),
+    ("perception", "message"),
     [
-        ((Concept("n", (0, 1, 2, 3)),), None),
-        ((Concept("n", (0, 1, 2, 3)), Concept("more", (0, 1))), None),
-        ((Concept("n", (0, 1, 2)),), "knows other values of concept 'n' than the data"),
-        ((Concept("m", (0, 1, 2)),), "knows none of the concepts of the data"),
+        ("nowhere", "perception: no run or predictions file"),
+        (".", "is no run, no predictions file and holds none"),
     ],
 )
-def test_a_run_that_knows_other_concepts_is_refused(concepts, message, tmp_path, monkeypatch):
-    sized = []
-    monkeypatch.setattr("assay.models.core.runs.require_size", lambda *given: sized.append(given))
-    detector, data = Detector(tmp_path), split()
-    data.layout = "layout"
-    detector.__dict__["_model"] = own = SimpleNamespace(space=ConceptSpace(concepts))
-    if message is None:
-        detector._refuse_other(data)
-        assert sized == [(own, "layout", "split 'test'")]
-    else:
-        with pytest.raises(DataError, match=message):
-            detector._refuse_other(data)
-
-
-def test_a_model_without_concepts_is_no_perception(tmp_path, monkeypatch):
-    for has in (True, False):
-        model = SimpleNamespace(has_concepts=has, name="blackbox")
-        monkeypatch.setattr("assay.models.core.runs.load_model", lambda folder, model=model: model)
-        if has:
-            assert Detector(tmp_path)._model is model
-        else:
-            with pytest.raises(ConfigError, match="holds 'blackbox', which says nothing of concepts"):
-                _ = Detector(tmp_path)._model
-
-
-def test_a_fingerprint_is_of_weights_and_program(tmp_path):
-    assert Detector(tmp_path).fingerprint is None
-    (tmp_path / module.PROGRAM).write_bytes(b"rule")
-    one = Detector(tmp_path).fingerprint
-    (tmp_path / module.WEIGHTS).write_bytes(b"numbers")
-    assert len(one) == 32 and Detector(tmp_path).fingerprint != one
-
-
-# -- settings ----------------------------------------------------------------------------------------------------------
-
-
-def test_settings_name_the_source(tmp_path, monkeypatch):
-    assert isinstance(perception_of(None), TrueConcepts)
-    (tmp_path / "p.parquet").touch()
-    found = perception_of(str(tmp_path / "p.parquet"))
-    assert isinstance(found, RememberedConcepts) and found.source == PredictionFiles(tmp_path / "p.parquet")
-    (tmp_path / perception_settings.RUN).touch()
-    assert perception_of(str(tmp_path)).source == Detector(tmp_path)
-    with pytest.raises(DataError, match="perception: no run or predictions file"):
-        perception_of(str(tmp_path / "none"))
-    with pytest.raises(ConfigError, match=r"reader: only perception=vlm or clip:FOLDER has such settings, not '.*'"):
-        perception_of(str(tmp_path), {"model": "x"})
-
-
-@pytest.mark.parametrize(
-    ("text", "settings", "folder", "splits", "pairs"),
-    [
-        ("vlm", {}, None, None, False), ("vlm", {"splits": ["test"]}, None, ("test",), False),
-        ("vlm", {"splits": ["test", "pairs"]}, None, ("test", "pairs"), True),
-        ("clip:here", {}, "here", None, True), ("clip:here", {"splits": ["test"]}, "here", ("test",), True),
-    ],
-)  # fmt: skip
-def test_a_reader_is_asked_about_pairs_where_that_is_free(text, settings, folder, splits, pairs, monkeypatch):
-    asked, reader = [], Reader()
-    monkeypatch.setattr(perception_settings, "open_reader", lambda *given: asked.append(given) or reader)
-    found = perception_of(text, settings).source
-    assert asked == [(text, settings)] and found.reader is reader and found.splits == splits and found.pairs is pairs
-    assert (None if found.folder is None else found.folder.name) == folder
-    reader.words = ("a",)
-    with pytest.raises(ConfigError, match="'concepts' are for assay annotate"):
-        perception_of(text)
-
-
-def test_paths_are_made_whole_and_left_out_of_records(tmp_path, monkeypatch):
+def test_perception_that_is_not_there_is_one_line(perception, message, data, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert resolve_perception(PerceptionConfig()) == {"perception": None}
-    assert resolve_perception(PerceptionConfig(perception="run")) == {"perception": str(tmp_path / "run")}
-    record = {"config": {"perception": "/far/run", "reader": {"model": "x", "cache": "/far"}}, "model": "tree"}
-    kept = with_perception(record, PredictionFiles(tmp_path / "p"))
-    assert kept["config"] == {"perception": "run", "reader": {"model": "x"}} and kept["perception"] == {"folder": "p"}
-    plain = {"config": {"perception": None, "reader": {"cache": 1}}}
-    assert with_perception(plain, None) == {**plain, "perception": None} and kept["model"] == "tree"
+    with pytest.raises(DataError, match=message) as caught:
+        learn("tree", data, tmp_path / "run", perception=perception)
+    assert "\n" not in str(caught.value) and not list(tmp_path.rglob("*.parquet"))
 
 
-def test_a_run_says_where_its_perception_lies_as_seen_from_it(tmp_path):
-    files = PredictionFiles(tmp_path / "a" / "p")
-    wanted = {"folder": "p", "from_run": "../a/p"}
-    assert perception_seen_from(files, tmp_path / "run") == wanted and perception_seen_from(None, tmp_path) is None
-    assert perception_seen_from(TrueConcepts(), tmp_path) is None
-    assert perception_seen_from(ReadConcepts(Reader()), tmp_path) == {"reader": "vlm", "model": "eye"}
+def test_perception_that_says_nothing_of_concepts_is_refused(data, tmp_path):
+    eye = write_predictions(data, tmp_path / "eye", without("a", "b", "c"))
+    with pytest.raises(ConfigError, match="say nothing of concepts"):
+        learn("tree", data, tmp_path / "run", perception=str(eye))
+    trained("blackbox", data, tmp_path / "box", {"epochs": 1})
+    with pytest.raises(ConfigError, match="holds 'blackbox', which says nothing of concepts"):
+        learn("tree", data, tmp_path / "run", perception=str(tmp_path / "box"))
 
 
-def test_a_saved_perception_is_found_again_unless_it_has_learned_anew(tmp_path):
-    run, place = tmp_path / "run", tmp_path / "eye"
-    place.mkdir()
-    run.mkdir()
-    (place / module.PROGRAM).write_bytes(b"rule")
-    mark = Detector(place).fingerprint
-    config = {"reader": {"splits": ["test"], "model": "x"}}
+def test_perception_of_other_data_is_refused(data, run, mnlogic, tmp_path):
+    eye = write_predictions(data, tmp_path / "eye", lambda evidence: replace(evidence, fingerprint="0" * 32))
+    with pytest.raises(DataError, match="perception is of a dataset with fingerprint"):
+        learn("tree", data, tmp_path / "run", perception=str(eye))
+    other = pixels(tmp_path / "other", names=["d", "e", "f"], formula="d and e or f")
+    with pytest.raises(DataError, match="knows none of the concepts of the data"):
+        learn("tree", other, tmp_path / "run", perception=str(run))
+    with pytest.raises(DataError, match=r"pictures|pixels"):
+        learn("tree", mnlogic, tmp_path / "run", perception=str(run))
 
-    def saved(**record):
-        return saved_perception({"perception": record or None, "config": config}, run)
 
-    assert saved() == {"perception": None} and saved_perception({}, run) == {"perception": None}
-    assert saved(reader="vlm") == {"perception": "vlm", "reader": {"model": "x"}}
-    assert saved(folder="eye", from_run="../eye") == {"perception": str(run / "../eye")}
-    assert saved(folder=str(place), from_run="nowhere") == {"perception": str(place)}
-    assert saved(folder="eye", from_run="../eye", fingerprint=mark) == {"perception": str(run / "../eye")}
-    clip = saved(folder="eye", from_run="../eye", reader="clip", fingerprint="other")
-    assert clip == {"perception": f"clip:{run / '../eye'}", "reader": {"model": "x"}}
-    with pytest.raises(DataError, match="has learned anew since"):
-        saved(folder="eye", from_run="../eye", fingerprint="other")
-    with pytest.raises(DataError, match=r"the perception 'eye' of .* is no longer at '../ear', as seen from the run"):
-        saved(folder="eye", from_run="../ear")
+def test_settings_of_a_reader_are_refused_for_anything_else(run):
+    with pytest.raises(ConfigError, match="reader: only perception=vlm or clip:FOLDER has such settings"):
+        perception_of(str(run), {"model": "x"})

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.contracts import EVERY, IntervenableModel, ModelOutput
 from assay.diagnosis.automation import Abstention, net_work_automated
-from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, ModelOutput
 from assay.diagnosis.interventions.policies import POLICIES
 from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection
 from assay.diagnosis.interventions.sources import check_answers

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from assay.arrays import Array, Codes
+from assay.contracts import EVERY, IntervenableModel
 from assay.data import ConceptReader, Dataset, SplitData
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
-from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
 from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggle_concepts
 from assay.diagnosis.interventions.policies import ValidationRanking, policy_of
 from assay.diagnosis.interventions.policy import Policy

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel, one_hot
+from assay.contracts import EVERY, IntervenableModel, one_hot
 from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection, fill
 from assay.diagnosis.interventions.responsiveness import best_sets
 from assay.diagnosis.interventions.units import SLACK, Budget, Units

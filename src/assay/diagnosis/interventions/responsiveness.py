@@ -13,8 +13,7 @@ from itertools import product
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.diagnosis.interventions.intervenable import EVERY, IntervenableModel
-from assay.diagnosis.interventions.label_heads import LinearHead
+from assay.contracts import EVERY, IntervenableModel, LinearHead
 
 CHUNK = 4096
 """Rows at a time, so that memory stays small."""

@@ -15,8 +15,8 @@ import pyarrow.csv
 
 from assay.arrays import Array, Codes, find_rows
 from assay.concepts import ConceptSpace
+from assay.contracts import IntervenableModel, one_hot
 from assay.data import CONCEPT, ConceptReader, SplitData, from_column, read_parquet
-from assay.diagnosis.interventions.intervenable import IntervenableModel, one_hot
 from assay.errors import ConfigError, DataError, UnknownName, suggestion
 from assay.predictions import read_predictions
 from assay.seeds import rng_for

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.arrays import Array
-from assay.diagnosis import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, Rows, override
+from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, Rows, override
 from assay.models.core.encoder import ConceptEncoder, ReadPictures
 from assay.models.core.feeds import Feed
 

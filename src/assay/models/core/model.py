@@ -12,8 +12,8 @@ from assay.arrays import Array, Codes
 from assay.concepts import ConceptSpace
 from assay.config import Config as AnyConfig
 from assay.config import Settings, validate
+from assay.contracts import IntervenableModel, ModelOutput
 from assay.data import Dataset, SplitData, versions
-from assay.diagnosis import IntervenableModel, ModelOutput
 from assay.errors import ConfigError
 from assay.logic import Knowledge
 from assay.metrics import macro_f1

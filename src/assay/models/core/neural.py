@@ -17,9 +17,8 @@ from torch import Tensor, nn
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.contracts import to_json
+from assay.contracts import IntervenableModel, ModelOutput, to_json
 from assay.data import SplitData
-from assay.diagnosis import IntervenableModel, ModelOutput
 from assay.errors import ConfigError, DataError
 from assay.files import write_atomically
 from assay.models.backbones.build import can_read, is_deep, rebuilding, require_reads

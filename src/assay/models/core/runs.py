@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assay.code_files import code_of, explain_missing, require_same
 from assay.config import Settings
-from assay.contracts import to_json
+from assay.contracts import TransferRecord, to_json
 from assay.data import CODE, Dataset, Fold, SplitData
 from assay.errors import AssayError, ConfigError, DataError
 from assay.files import stays, write_atomically
@@ -89,7 +89,7 @@ def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
     if not run.is_finished or not _is_finished(run, model := _build(order, dataset, order.seed), dataset):
         return False
     code = code_of(type(model))
-    return run.about().get(CODE) == (None if code is None else code.to_dict())
+    return run.record.code == (None if code is None else code.to_dict())
 
 
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
@@ -203,10 +203,10 @@ def _is_finished(run: RunFolder, model: Model, dataset: Dataset) -> bool:
     """Return whether a run is that of this very model on this dataset, and finished."""
     if not run.is_finished:
         return False
-    about = run.about()
-    known = {key: about.get(key) for key in ("model", "seed", "config")}
+    record = run.record
+    known = {"model": record.model, "seed": record.seed, "config": record.config}
     wanted = {key: value for key, value in model.about().items() if key in known}
-    return known == wanted and about["data"].get("fingerprint") == dataset.fingerprint
+    return known == wanted and record.data.fingerprint == dataset.fingerprint
 
 
 def finish_run(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object] = NOTHING) -> None:
@@ -249,9 +249,9 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
 
 def _is_transfer(run: RunFolder, source: Path, dataset: Dataset) -> bool:
     """Return whether a run holds another's predictions for this dataset."""
-    about = run.about()
-    same = about.get(TRANSFER) == {"run": str(source.resolve()), "data": RunFolder(source).about()["data"]}
-    return same and about["data"]["fingerprint"] == dataset.fingerprint
+    record = run.record
+    of = TransferRecord(run=str(source.resolve()), data=RunFolder(source).record.data)
+    return record.transfer == of and record.data.fingerprint == dataset.fingerprint
 
 
 def _require_fitting(model: Model, dataset: Dataset) -> None:
@@ -297,16 +297,16 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, obj
 
 def load_model(folder: Path, device: str = "cpu") -> Model:
     """Return the trained model of a run, a network on a device by name, or with `auto` on a GPU if there is one."""
-    about = RunFolder(folder).about()
-    if TRANSFER in about:
-        raise DataError(f"{str(folder)!r} holds predictions only; the run that made them is {about[TRANSFER]['run']!r}")
-    name, what = str(about["model"]), repr(str(folder))
+    record = RunFolder(folder).record
+    if record.transfer is not None:
+        raise DataError(f"{str(folder)!r} holds predictions only; the run that made them is {record.transfer.run!r}")
+    name, what = record.model, repr(str(folder))
     if name not in MODELS:  # a name in a record is never taken for a file
-        raise DataError(explain_missing("model", name, about.get(CODE), what))
-    require_same(MODELS.entry(name).code, about.get(CODE), what)
+        raise DataError(explain_missing("model", name, record.code, what))
+    require_same(MODELS.entry(name).code, record.code, what)
     make: type[Model] = MODELS[name]
-    check_learned(folder, about)
-    return make.load(folder, about, device)
+    check_learned(folder, record)
+    return make.load(folder, record.to_dict(), device)
 
 
 def load_network(folder: Path, device: str = "cpu") -> "NeuralModel":

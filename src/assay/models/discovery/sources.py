@@ -75,7 +75,7 @@ def _of_run(folder: Path, layer: str | None, dataset: Dataset, most: int, device
     subject = Subject.of(network)
     chosen = _layer(subject, layer, dataset, device)
     return ActivationSource(
-        f"{run.about()['model']}@{chosen}", chosen, device, lambda images: activations(subject, chosen, images, most)
+        f"{run.record.model}@{chosen}", chosen, device, lambda images: activations(subject, chosen, images, most)
     )
 
 

@@ -14,8 +14,8 @@ from pydantic import Field
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, Value
+from assay.contracts import one_hot
 from assay.data import SplitData
-from assay.diagnosis import one_hot
 from assay.errors import DataError
 from assay.models.incontext.conversation import Conversation, ReadFailure
 from assay.models.incontext.endpoint_settings import EndpointConfig, ledger_of, open_conversation

@@ -26,9 +26,8 @@ import numpy as np
 
 from assay.arrays import Array
 from assay.config import Settings, validate
-from assay.contracts import to_json
+from assay.contracts import BottleneckModel, IntervenableModel, ModelOutput, to_json
 from assay.data import SplitData
-from assay.diagnosis import BottleneckModel, IntervenableModel, ModelOutput
 from assay.errors import DataError
 from assay.files import write_atomically
 from assay.models.core.model import Epoch, Model, Report, mean_f1

@@ -96,9 +96,9 @@ class Detector:
 
     def about(self) -> dict[str, Any]:
         """Return which model, what it was trained on, and the hash of what it has learned."""
-        about = RunFolder(self.folder).about()
-        data = about["data"].get("fingerprint")
-        known = {"folder": self.folder.name, "model": about["model"], "seed": about["seed"], "data": data}
+        record = RunFolder(self.folder).record
+        known = {"folder": self.folder.name, "model": record.model, "seed": record.seed}
+        known |= {"data": record.data.fingerprint}
         return {**known, "fingerprint": self.fingerprint}
 
     @cached_property

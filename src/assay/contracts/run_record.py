@@ -1,0 +1,93 @@
+"""The record of a run: what was trained on what, sealed with its own hash."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ConfigDict, Field, ValidationError
+
+from assay.contracts.manifest import Record
+from assay.errors import DataError
+
+FILES, SEAL = "files", "sha256"
+"""What a record says of the hashes of what was learned, and its own hash."""
+
+
+class DataRecord(Record):
+    """The dataset of a run."""
+
+    folder: str = Field(pattern=r"^[^\x00]+$")
+    fingerprint: str
+    task: str = ""
+    from_run: str = Field("", pattern=r"^[^\x00]*$")
+    """Where the dataset lies as seen from the run, so that both can be moved together."""
+
+
+class NameRecord(Record):
+    """What a study calls the model and its task."""
+
+    model: str | None = None
+    task: str | None = None
+
+
+class FoldRecord(Record):
+    """The fold that a run was trained on."""
+
+    number: int
+
+
+class TransferRecord(Record):
+    """The run whose predictions these are, for data that it was not trained on."""
+
+    run: str
+    data: DataRecord
+
+
+class RunRecord(Record):
+    """What `run.json` says."""
+
+    model_config = ConfigDict(extra="allow", frozen=True, strict=True, protected_namespaces=())
+    model: str
+    seed: int
+    config: dict[str, Any]
+    data: DataRecord
+    knowledge: dict[str, Any]
+    layout: dict[str, Any]
+    called: NameRecord = NameRecord()
+    fold: FoldRecord | None = None
+    transfer: TransferRecord | None = None
+    stages: dict[str, Any] | None = None
+    """What each stage of continual learning left."""
+    training: dict[str, Any] = {}
+    """How the steps of training ran."""
+    code: dict[str, Any] | None = None
+    """The name and hash of the user's file that has the model."""
+    parameters: float | None = None
+    files: dict[str, Any] = {}
+    """The hashes of what was learned."""
+
+
+def seal_of(record: Mapping[str, Any]) -> str:
+    """Return the hash of a record, its seal left out."""
+    rest = {key: value for key, value in record.items() if key != SEAL}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+
+
+def parse_record(text: str, path: Path) -> RunRecord:
+    """Read a record that lies at `path` and check it: whoever seals one may write anything."""
+    damaged = DataError(f"{str(path)!r} is damaged; train again")
+    try:
+        data: dict[str, Any] = json.loads(text)
+        if _is_broken(data):
+            raise damaged
+        data.pop(SEAL, None)
+        return RunRecord.model_validate(data)
+    except (ValueError, AttributeError, TypeError, RecursionError, ValidationError):
+        raise damaged from None
+
+
+def _is_broken(record: Mapping[str, Any]) -> bool:
+    """Tell whether a record does not match its seal; those of older versions have none."""
+    return (SEAL in record or FILES in record) and record.get(SEAL) != seal_of(record)
