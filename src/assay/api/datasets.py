@@ -145,13 +145,14 @@ def make_dataset(
     base = merge_settings(config).rename_keys(RSBENCH)
     settings = base.merge(_with_sizes(given or Settings(), base))
     own = validate(Output, settings.only(Output.model_fields))
-    where = folder_at(own.output_dir) if output is None and own.output_dir else output
-    if own.archive and not isinstance(where, (Path, str, type(None))):
+    named = output if output is not None else own.output_dir or None
+    where = None if named is None else folder_at(named)
+    if own.archive and where is not None and not isinstance(where, Path):
         raise ConfigError(f"--archive packs folders of this machine, not {str(where)!r}")
     if own.cluster and own.workers:
         raise ConfigError("give --workers or --cluster, not both")
     recipe = task if isinstance(task, Recipe) else recipe_from(task, settings.without(Output.model_fields))
-    folder = folder_at(where if where is not None else _cached(recipe))
+    folder = where if where is not None else _cached(recipe)
     pool = Cluster(own.cluster) if own.cluster else None
     if pool and say:
         say(f"a cluster of {pool.processors} processors")  # one that is not there leaves no folder
