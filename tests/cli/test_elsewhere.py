@@ -39,7 +39,7 @@ def test_a_run_answers_for_other_data_with_the_same_concepts(run, tmp_path, assa
     told = assay("predict", run, there.folder)
     assert told.status == 2 and "for other data: assay predict RUN DATA -o FOLDER" in told.err
     told = json.loads(assay("predict", run, there.folder, "-o", tmp_path / "moved", "--json").out)
-    assert told["fingerprint"] == there.fingerprint and len(told["predictions"]) == 3
+    assert told["fingerprint"] == there.fingerprint and len(told["predictions"]) == 4
     moved = RunFolder(tmp_path / "moved")
     assert moved.about()["data"]["fingerprint"] == there.fingerprint
     expected = load_model(run).predict(there["test"]).labels["y"].codes
