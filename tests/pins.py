@@ -10,7 +10,7 @@ import json
 import math
 import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,6 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError
-from tests.families.draws import flatten, summary
 
 HERE, FILE = Path(__file__).parent, "pinned.json"
 LONGEST = 24
@@ -31,6 +30,40 @@ TRAINED = ("probe",)
 """The names of numbers that a fitted model gives."""
 Cases = Mapping[str, Callable[[Path], Any]]
 """By name: what returns the outputs, given an empty folder."""
+
+
+def leaves(data: Any) -> Iterator[float]:
+    """Yield all that is in plain data as numbers; words count by their letters."""
+    if isinstance(data, Mapping):
+        for key in data:
+            yield from leaves(key)
+            yield from leaves(data[key])
+    elif isinstance(data, str):
+        yield from map(ord, data)
+    elif isinstance(data, (list, tuple, np.ndarray)):
+        for part in data:
+            yield from leaves(part)
+    else:
+        yield -1.0 if data is None else float(data)
+
+
+def summary(data: Any) -> list[float]:
+    """Return how many numbers plain data has, their sum, and their sum when each counts by its place."""
+    numbers = np.array([*leaves(data)], dtype=np.float64)
+    weights = 1 + np.arange(len(numbers)) % 97
+    return [len(numbers), *(round(float(total), 3) for total in (numbers.sum(), numbers @ weights))]
+
+
+def flatten(data: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield each value of plain data with its path."""
+    if isinstance(data, Mapping):
+        for key in data:
+            yield from flatten(data[key], f"{path}/{key}")
+    elif isinstance(data, (list, tuple)):
+        for place, part in enumerate(data):
+            yield from flatten(part, f"{path}/{place}")
+    else:
+        yield path, data
 
 
 def plain(data: Any) -> Any:

@@ -24,7 +24,7 @@ def test_a_fault_must_fit_exactly_once():
     ("file", "folder", "first"),
     [
         ("logic/cnf.py", "tests/logic/", "test_cnf.py"),
-        ("auditing/noise.py", "tests/audit/", ""),
+        ("auditing/noise.py", "tests/auditing/", ""),
         ("diagnosis/interventions/units.py", "tests/diagnosis/", "test_units.py"),
         ("models/alpha_ilp/modes.py", "tests/models/test_alpha_ilp.py", "test_alpha_ilp.py"),
         ("models/core/losses.py", "tests/models/core/", ""),

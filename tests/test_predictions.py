@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -12,11 +11,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay import predictions
 from assay.concepts import bits
 from assay.data import Dataset
 from assay.errors import AssayError, DataError
-from assay.logic import Constraint, Decoder, Knowledge, parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.metrics import gather, gather_from, score
 from assay.predictions import Answer, Predictions, answers_in, apply_constraints, read_predictions
 from assay.seeds import rng_for
@@ -372,25 +370,6 @@ def test_rows_that_were_changed_are_counted_once_each() -> None:
     found = apply_constraints(soft([[0.9, 0.8, 0.7], [0.1, 0.9, 0.2], [0.4, 0.3, 0.2]]), ONE_OF_THREE)
     assert found.about["decoded"] == {"changed": 2, "not_proven": 0, "not_found": 0, "labels_by_rule": False}
     assert [found.concepts[name].codes.tolist() for name in "abc"] == [[1, 0, 1], [0, 1, 0], [0, 0, 0]]
-
-
-def test_labels_by_the_rule_are_unknown_where_no_world_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Half:
-        limits = Decoder(ONE_OF_THREE).limits
-
-        def __init__(self, knowledge: Knowledge) -> None:
-            self.knowledge = knowledge
-
-        def __call__(self, probabilities: list[np.ndarray]) -> SimpleNamespace:
-            codes = np.array([[0, 1, 0], [-1, -1, -1], [1, 0, 0]])
-            proven, solved = np.array([True, False, False]), np.array([True, False, True])
-            return SimpleNamespace(codes=codes, solved=solved, proven=proven, changed=np.array([0, 0, 3]))
-
-    monkeypatch.setattr(predictions, "Decoder", Half)
-    found = apply_constraints(soft([[0.5] * 3] * 3), ONE_OF_THREE, labels_by_rule=True)
-    assert found.labels["y"].codes.tolist() == [0, -1, 1] and found.labels["z"].codes.tolist() == [1, -1, 0]
-    assert found.about["decoded"] == {"changed": 1, "not_proven": 2, "not_found": 1, "labels_by_rule": True}
-    assert [found.concepts[name].codes.tolist() for name in "abc"] == [[0, -1, 1], [1, -1, 0], [0, -1, 0]]
 
 
 def test_predictions_of_nobody_are_a_file_without_rows(tmp_path: Path) -> None:

@@ -3,11 +3,13 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot
+from assay.counting import count_readings
 from assay.errors import KnowledgeError
 from assay.logic import Formula, Knowledge
 from assay.logic import formula as f
@@ -66,6 +68,13 @@ def slot_space(rng: Rng) -> ConceptSpace:
     concepts = [Concept(slot.concept(name), (*kinds[name], *empty)) for slot in slots for name in names]
     beside = [Concept("b", (False, True))] if rng.random() < 0.3 else []
     return ConceptSpace((*concepts, *beside), slots)
+
+
+def every_reading(knowledge: Knowledge, family: str, support: Codes | None = None) -> Any:
+    """Return the readings of all concepts, those that no label depends on counted with the others."""
+    found = count_readings(knowledge, family, support, used=frozenset(range(len(knowledge.space))))
+    assert found.readings is not None
+    return found.readings
 
 
 def any_function(rng: Rng, space: ConceptSpace) -> Formula:

@@ -1,21 +1,16 @@
 """Budgets give certified bounds, worlds too many to list are proved, and what cannot be counted says so in one line."""
 
-import math
+import time
+from itertools import count
 
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
-from assay.counting import count_readings, counterexample_guided
-from assay.counting.reading_classes import most_readings
-from assay.counting.solver import OutOfTime, Solver
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
+from assay.counting import count_readings
 from assay.errors import ConfigError, KnowledgeError, TooLarge
-from assay.logic import Constraint, Knowledge, parse
-from tests.counting import brute
-from tests.counting.random_tasks import flat_space, random_task, slot_space
+from assay.logic import Knowledge
 from tests.counting.rules import addition, cle4evr, conjunction, driving, names, xor
-
-KINDS = [("per-concept", flat_space), ("shared", flat_space), ("per-object", slot_space)]
 
 
 @pytest.mark.parametrize(
@@ -75,29 +70,6 @@ def test_concepts_that_no_label_asks_for_may_be_read_in_any_way():
     assert count_readings(knowledge, "per-concept", supervised=shown).total == 2 * 10**10
 
 
-def test_proofs_agree_with_brute_force(monkeypatch):
-    """A sample of two worlds, so that entries are missing from it and worlds refute; rules with quantifiers too."""
-    monkeypatch.setattr(counterexample_guided, "FEW", -1)
-    monkeypatch.setattr(counterexample_guided, "SAMPLE", 2)
-    for seed in range(60):
-        family, make = KINDS[seed % 3]
-        task = random_task(seed, make, family)
-        expected = brute.readings(task.space, task.labels.__getitem__, task.support, family)
-        found = count_readings(task.knowledge, family)
-        assert found.total == len(expected), (seed, task)
-        assert found.worlds is None
-
-
-@pytest.mark.parametrize("family", ["shared", "per-concept"])
-def test_proofs_ask_possible_worlds_only(family, monkeypatch):
-    space = digits(["a", "b"], range(3))
-    knowledge = Knowledge.of(space, {"y": "a + b == 2"}, [Constraint("less", parse("a < b"))])
-    expected = brute.readings(space, lambda world: sum(world) == 2, [(0, 1), (0, 2), (1, 2)], family)
-    listed = count_readings(knowledge, family)
-    monkeypatch.setattr(counterexample_guided, "FEW", -1)
-    assert count_readings(knowledge, family).total == listed.total == len(expected) > 1
-
-
 def test_what_cannot_be_counted():
     with pytest.raises(ConfigError, match="no family of readings named 'blok'; did you mean 'block'"):
         count_readings(addition(), "blok")
@@ -119,51 +91,88 @@ def test_labels_may_be_absent():
     assert count_readings(knowledge, "per-concept").total == 3**3  # y.hue is never asked for
 
 
-@pytest.mark.parametrize("missing", ["y", "z"])
-def test_a_part_that_is_not_counted_is_bounded_by_all_of_its_maps(missing, monkeypatch):
-    space = ConceptSpace((*digits(["a", "b"], range(3)).concepts, *bits(names(3)).concepts))
-    knowledge = Knowledge.of(space, {"y": "a + b", "z": "xor(x0, x1, x2)"})
-    counts, maps = {"y": 1, "z": 4}, {"y": 3**6, "z": 2**6}  # one map of digits adds up; two bits may be flipped
-    count = Solver.count
-
-    def counts_the_other(solver, part):
-        sizes = {size for place, size in enumerate(solver.space.sizes) if solver.mask(part) >> place & 1}
-        if sizes == {3 if missing == "y" else 2}:
-            raise OutOfTime
-        return count(solver, part)
-
-    monkeypatch.setattr(Solver, "count", counts_the_other)
-    found = count_readings(knowledge, "per-concept")
-    known = math.prod(number for label, number in counts.items() if label != missing)
-    assert (found.low, found.high) == (known, known * maps[missing])
-    assert "stopped by the budget" in found.method and found.total is None
-
-
-def test_an_interruption_bounds_what_is_left(monkeypatch):
-    space = ConceptSpace((*digits(["a"], range(3)).concepts, *bits(names(3)).concepts))
-    knowledge = Knowledge.of(space, {"y": "a == 1", "z": "xor(x0, x1, x2)"})
-    monkeypatch.setattr(Solver, "count", lambda solver, part: (_ for _ in ()).throw(KeyboardInterrupt))
-    found = count_readings(knowledge, "per-concept")
-    assert (found.low, found.high, found.worlds) == (1, 3**3 * 2**6, 24) and "interrupted" in found.method
-
-
 def test_blocks_without_time_are_bounded_by_every_permutation_and_map():
     space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1))))
     found = count_readings(Knowledge.of(space, {"y": "a == b"}), "block", seconds=0)
     assert (found.low, found.high, found.worlds) == (1, 2 * 27**2, 6) and found.readings is None
 
 
-def test_the_most_readings_are_those_of_a_rule_that_asks_for_nothing():
+SPLIT = Knowledge.of(
+    ConceptSpace((*digits(["a", "b"], range(3)).concepts, *bits(names(3)).concepts)),
+    {"y": "a + b", "z": "xor(x0, x1, x2)"},
+)
+
+
+def ticking(monkeypatch, stops=None):
+    """Let each look at the clock take a second; at one of them the user interrupts."""
+    looks = count(1)
+
+    def look():
+        now = next(looks)
+        if now == stops:
+            raise KeyboardInterrupt
+        return float(now)
+
+    monkeypatch.setattr(time, "monotonic", look)
+
+
+@pytest.mark.parametrize(("knowledge", "family"), [(SPLIT, "per-concept"), (SPLIT, "shared"), (cle4evr(2, 2, 2), "shared"), (conjunction(4), "block"), (driving(), "per-concept")])  # fmt: skip
+def test_every_budget_gives_bounds_around_the_truth_and_a_long_one_the_truth(knowledge, family, monkeypatch):
+    exact, found = count_readings(knowledge, family), None
+    between = set()
+    for budget in [*range(40), *range(40, 400, 15), 10_000]:
+        with monkeypatch.context() as patch:
+            ticking(patch)
+            found = count_readings(knowledge, family, seconds=budget)
+        assert 1 <= found.low <= exact.total <= found.high and (found.total is None) == (found.low < found.high)
+        assert found.total is None or found.total == exact.total
+        between.add((found.low, found.high))
+        if found.readings is not None:
+            assert found.readings.plan() == (
+                exact.readings.plan() if exact.readings else []
+            )  # no budget is left behind
+    assert found.total == exact.total and len(between) > 1
+
+
+def test_a_part_that_is_not_counted_is_bounded_by_all_of_its_maps(monkeypatch):
+    """One map of digits adds up, of 3**6; two bits may be flipped or none, 4 of 2**6."""
+    between = set()
+    for budget in range(200):
+        with monkeypatch.context() as patch:
+            ticking(patch)
+            found = count_readings(SPLIT, "per-concept", seconds=budget)
+        between.add((found.low, found.high))
+        assert ("budget" in found.method or "bounds only" in found.method) == (found.total is None)
+    assert {(1, 3**6 * 2**6), (4, 4)} < between <= {(1, 3**6 * 2**6), (1, 2**6), (4, 4 * 3**6), (4, 4)}
+
+
+def test_an_interruption_bounds_what_is_left(monkeypatch):
+    known = set()
+    for look in range(100, 240):
+        with monkeypatch.context() as patch:
+            ticking(patch, look)
+            try:
+                found = count_readings(SPLIT, "per-concept", seconds=10_000)
+            except KeyboardInterrupt:  # before anything was counted
+                continue
+        stopped = "interrupted" in found.method or "stopped by the budget" in found.method
+        assert found.low <= 4 <= found.high and stopped == (found.total is None)
+        known.add(found.total)
+    assert known == {None, 4}
+
+
+@pytest.mark.parametrize(("family", "most"), [("per-concept", 3**6 * 2**4 * 4**4), ("shared", 3**3 * 2**2 * 4**4), ("per-object", 3**6 * 2**6 * 4**4)])  # fmt: skip
+def test_without_time_the_bound_is_the_number_of_all_readings(family, most):
     things = tuple(Slot(name, "things", ("hue", "size")) for name in ("x", "y"))
-    concepts = [
-        Concept(f"{slot.name}.{part}", values)
-        for slot in things
-        for part, values in (("hue", (0, 1, 2)), ("size", (0, 1)))
-    ]
-    space = ConceptSpace((*concepts, Concept("alone", (0, 1, 2, 3))), things)
-    knowledge = Knowledge.of(space, {"y": "alone >= 0"})
-    for family in ("per-concept", "shared", "per-object"):
-        assert most_readings(space, family) == count_readings(knowledge, family).total
-    assert most_readings(space, "per-object") == 3**6 * 2**6 * 4**4
-    with pytest.raises(ConfigError, match="'free' is not read concept by concept"):
-        most_readings(space, "free")
+    kinds = {"hue": (0, 1, 2), "size": (0, 1)}
+    concepts = [Concept(slot.concept(part), values) for slot in things for part, values in kinds.items()]
+    eyes = [EncoderGroup(part, tuple(slot.concept(part) for slot in things)) for part in kinds]
+    space = ConceptSpace(
+        (*concepts, Concept("alone", (0, 1, 2, 3))), things, (*eyes, EncoderGroup("alone", ("alone",)))
+    )
+    idle = Knowledge.of(space, {"y": "alone >= 0"})
+    every = frozenset(range(len(space)))  # those too that no label depends on
+    bounds = count_readings(idle, family, idle.space.all_codes(), seconds=-1, used=every)
+    assert (bounds.low, bounds.high, bounds.total, bounds.readings) == (1, most, None, None)
+    assert bounds.method == "bounds only: the time for counting is used up"
+    assert count_readings(idle, family, used=every).total == most == count_readings(idle, family).total

@@ -1,18 +1,19 @@
 """Five ways of counting agree: residuals, a SAT solver, a model counter, the decision diagram, and trying every one."""
 
+import stat
+import sys
+
 import pytest
 from pysat.solvers import Cadical153
 
-from assay.counting import count_with
-from assay.counting.backends import Estimate
-from assay.counting.problem import Problem
-from assay.counting.readings import Readings
-from assay.errors import ConfigError
-from assay.logic import to_cnf
+from assay.concepts import digits
+from assay.counting import count_readings, count_with, encode_problem
+from assay.errors import ConfigError, MissingExtra, RunFailed, UnknownName
+from assay.logic import Knowledge, to_cnf
 from tests.counting import brute
-from tests.counting.random_tasks import flat_space, random_task, slot_space
+from tests.counting.random_tasks import every_reading, flat_space, random_task, slot_space
 
-TASKS = 200
+TASKS = 120
 FAMILIES = ["per-concept", "shared"]
 
 
@@ -20,7 +21,7 @@ def problem(seed):
     family = FAMILIES[seed % 2]
     task = random_task(seed, flat_space, family, partial=seed % 3 > 0)
     expected = brute.readings(task.space, task.labels.__getitem__, task.support, family)
-    return Problem(task.knowledge, family, task.codes), len(expected)
+    return every_reading(task.knowledge, family, task.codes), len(expected)
 
 
 def enumerated(cnf, names):
@@ -39,8 +40,8 @@ def enumerated(cnf, names):
 def test_residuals_clauses_and_diagram_agree(ten):
     for seed in range(ten, ten + 10):
         made, expected = problem(seed)
-        knowledge = made.as_knowledge()
-        assert Readings(made).total == expected
+        knowledge = made.problem.as_knowledge()
+        assert made.total == expected
         assert knowledge.diagram.counts.get((True,), 0) == expected
         cnf = to_cnf(knowledge, given={"optimal": True})
         assert enumerated(cnf, knowledge.space.names) == expected
@@ -51,7 +52,7 @@ def test_a_model_counter_agrees(ten):
     pytest.importorskip("pyganak")
     for seed in range(ten, ten + 10):
         made, expected = problem(seed)
-        assert count_with("ganak", made).count == expected
+        assert count_with("ganak", made.problem).count == expected
 
 
 def test_rules_about_absent_objects_are_refused_as_clauses():
@@ -60,7 +61,7 @@ def test_rules_about_absent_objects_are_refused_as_clauses():
     refused = 0
     for task in absent:
         try:
-            made = Problem(task.knowledge, "per-object", task.codes).as_knowledge()
+            made = every_reading(task.knowledge, "per-object", task.codes).problem.as_knowledge()
         except ConfigError as error:
             assert "may be absent" in str(error)
             refused += 1
@@ -70,5 +71,38 @@ def test_rules_about_absent_objects_are_refused_as_clauses():
     assert refused
 
 
-def test_an_estimate_is_within_a_factor_of_the_truth():
-    assert Estimate(180, 0.8, 0.2).bounds == (100, 324) and Estimate(7).bounds == (7, 7)
+@pytest.fixture
+def sums():
+    return count_readings(Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"})).readings.problem
+
+
+def counter_of(folder, monkeypatch, output):
+    """Set up a program in the place of approxmc, which answers with a line for each call."""
+    program = folder / "python"
+    program.write_text(f"#!{sys.executable}\nimport sys\ntext = sys.stdin.read()\n{output}\n")
+    program.chmod(program.stat().st_mode | stat.S_IEXEC)
+    monkeypatch.setenv("ASSAY_APPROXMC", str(program))
+
+
+def test_an_estimate_of_another_counter_is_taken_if_it_counts_two(sums, tmp_path, monkeypatch):
+    small = "'p cnf 2 2' in text"
+    counter_of(tmp_path, monkeypatch, f"print('noise'); print(2 if {small} else 18)")
+    assert count_with("approxmc", sums).bounds == (10, 32)
+    for wrong in (6, 1):
+        counter_of(tmp_path, monkeypatch, f"print({wrong} if {small} else 18)")
+        with pytest.raises(RunFailed, match=f"approxmc counts {wrong} models of a formula that has 2"):
+            count_with("approxmc", sums)
+    counter_of(tmp_path, monkeypatch, "")
+    with pytest.raises(RunFailed, match="failed: IndexError"):
+        count_with("approxmc", sums)
+    monkeypatch.delenv("ASSAY_APPROXMC")
+    with pytest.raises(MissingExtra, match="set ASSAY_APPROXMC"):
+        count_with("approxmc", sums)
+    with pytest.raises(UnknownName, match="did you mean 'ganak'"):
+        count_with("gank", sums)
+
+
+def test_a_problem_as_clauses_shows_its_entries(sums):
+    cnf = encode_problem(sums)
+    assert {name for name, _ in cnf.meanings.values()} == {f"e{n}" for n in range(len(sums.entries))}
+    assert len(cnf.meanings) == 9  # three entries of three values

@@ -6,13 +6,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
+from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
 from assay.counting import count_readings
-from assay.counting.concept_permutations import MergedReadings
 from assay.errors import ConfigError
 from assay.logic import Constraint, Knowledge, parse
 from tests.counting import brute
-from tests.counting.random_tasks import flat_space, random_task, said, shuffled_rows, slot_space
+from tests.counting.random_tasks import every_reading, flat_space, random_task, said, shuffled_rows, slot_space
 
 TABLES = [("per-concept", flat_space), ("shared", flat_space), ("per-concept", slot_space), ("per-object", slot_space)]
 
@@ -74,18 +73,6 @@ def test_blocks_with_values_that_no_world_shows():
     assert count_readings(knowledge, "block-permutation", codes).total == one_to_one > 1
 
 
-@pytest.mark.parametrize("one_to_one", [False, True])
-def test_many_maps_are_counted_permutation_by_permutation(one_to_one, monkeypatch):
-    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a and (b or not c)"})
-    family = "block-permutation" if one_to_one else "block"
-    support = np.array(list(product([0, 1], repeat=3)))[[0, 2, 3, 5, 7]]
-    merged = count_readings(knowledge, family, support)
-    monkeypatch.setattr("assay.counting.concept_permutations.MOST_MAPS", 0)
-    one_by_one = count_readings(knowledge, family, support)
-    assert (merged.total, merged.method[:6]) == (one_by_one.total, "merged")
-    assert "permutation by permutation" in one_by_one.method
-
-
 def test_objects_of_a_group_must_be_alike():
     concepts = (Concept("x.size", (1, 2)), Concept("y.size", (1, 2, 3)))
     space = ConceptSpace(concepts, (Slot("x", "things", ("size",)), Slot("y", "things", ("size",))))
@@ -101,31 +88,115 @@ def test_what_is_absent_is_read_as_absent():
     assert count_readings(knowledge, "per-object").total == 4  # any map of the sizes
 
 
+# -- rules that compare values, concepts that do not matter, worlds too many to list -------------------------------------
+
+COMPARISONS = [
+    "a == b", "a != b and b != c", "a == 1", "1 == a", "a == b and b != 2", "a == b and c == 2", "all_equal(a, b, c) or a == 0",
+    "all_different(a, b, c)", "a == 6 or b == c", "a + 1 == b", "a < b", "a == b and b > c", "2 * a == 2", "a + b == 2", "a == 0",
+    "a + 1 == 0", "1 - a == 0", "a - 1 == 0 or a == 2", "not (a == b or a == 1)", "xor(a == b, c == 0)", "a in (0, 2)",
+    "(a == b and c == 1) or (a == 0 and c != 1)", "all_different(a, b, 2) or c == a", "all_equal(a, 1, c) or b == 0",
+    "a == b + 1 or c == b", "a - b == 1", "(a == c) if b == 1 else a == 2",
+]  # fmt: skip
+MIXED = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("c", (False, True))))
+
+
+@pytest.mark.parametrize("values", [(0, 1, 2, -1), (-1, 2, 0)])
+@pytest.mark.parametrize("rule", COMPARISONS)
+def test_values_that_a_rule_compares_are_told_apart_only_where_it_does(rule, values):
+    space = ConceptSpace(tuple(Concept(name, values) for name in "abc"), encoders=(EncoderGroup("all", (*"abc",)),))
+    knowledge = Knowledge.of(space, {"y": rule})
+    expected = brute.readings(space, said(knowledge).__getitem__, brute.every_world(space), "shared")
+    readings = every_reading(knowledge, "shared")
+    assert count_readings(knowledge).total == readings.total == len(expected) == len(list(readings))
+    for entry, share in readings.identifiability():
+        right = [one[entry.owner, entry.truth] == entry.values[entry.right] for one in expected]
+        assert share == pytest.approx(sum(right) / len(expected))
+
+
+@pytest.mark.parametrize("one_to_one", [False, True])
+@pytest.mark.parametrize(
+    "rule", ["a == b", "a + b == 2 or c", "a < b and c", "a == 1 or b > 3", "c", "a == 0 or b == 0"]
+)
+def test_concepts_are_read_from_one_another(rule, one_to_one):
+    knowledge = Knowledge.of(MIXED, {"y": rule})
+    expected = brute.block(MIXED, said(knowledge).__getitem__, brute.every_world(MIXED), one_to_one)
+    family = "block-permutation" if one_to_one else "block"
+    found = count_readings(knowledge, family)
+    assert found.total == count_readings(knowledge, family, MIXED.all_codes()).total == expected > 0
+
+
 @pytest.mark.parametrize("family", ["block", "block-permutation"])
-def test_permutation_by_permutation_counts_concepts_of_any_sizes(family, monkeypatch):
-    monkeypatch.setattr("assay.counting.concept_permutations.MOST_MAPS", 0)
-    uneven = 0
-    for seed in range(16):
-        task = random_task(seed, flat_space, family, partial=seed % 2 == 0)
-        expected = brute.block(task.space, task.labels.__getitem__, task.support, family == "block-permutation")
-        support = shuffled_rows(task.codes, seed) if seed % 2 == 0 else None
-        found = count_readings(task.knowledge, family, support)
-        assert found.total == expected and "permutation by permutation" in found.method, (seed, task)
-        uneven += len(set(task.space.sizes)) > 1
-    assert uneven > 4
+def test_concepts_of_many_values_are_read_from_one_another(family):
+    space = ConceptSpace((Concept("a", tuple(range(6))), Concept("b", (0, 1))))
+    knowledge, worlds = (
+        Knowledge.of(space, {"y": "a > 3", "z": "a + b == 4"}),
+        [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 1)],
+    )
+    found = count_readings(knowledge, family, np.array(worlds))
+    assert found.total == brute.block(space, said(knowledge).__getitem__, worlds, family != "block") > 1
+    assert "permutation by permutation" in found.method
 
 
-def test_merged_readings_know_the_values_seen_and_what_can_still_be_reached():
-    space = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1)), Concept("c", (0, 1, 2, 3))))
-    knowledge = Knowledge.of(space, {"y": "a + b == c"})
-    support = np.array([[2, 0, 1], [0, 1, 1], [2, 1, 3]])
-    merged = MergedReadings(knowledge, support, False, math.inf)
-    assert [(values.tolist(), places.tolist()) for values, places in merged.support_values] == [
-        ([0, 2], [1, 0, 1]), ([0, 1], [0, 1, 1]), ([1, 3], [0, 0, 1])]  # fmt: skip
-    assert merged.maps == 4**2 and merged.goal.tolist() == knowledge.diagram.outcome_of(support).tolist()
-    assert merged.alive[-1].tolist() == [[True, False], [False, True]] and merged.alive[0].tolist() == [[True, True]]
-    for one_to_one, source, rows, unseen in (
-        (False, 2, 3**2, 3**2), (False, 1, 3**2, 1), (False, 0, 3**2, 3), (True, 2, 6, 0), (True, 1, 6, 1), (True, 0, 6, 1),
-    ):  # fmt: skip
-        values, others = MergedReadings(knowledge, support, one_to_one, math.inf)._values(0, source)
-        assert (len(values), others) == (rows, unseen) and values.shape[1] == 2
+def by_tables(knowledge):
+    """Count the shared readings of all possible worlds by trying every table of each encoder, with arrays."""
+    space, worlds = knowledge.space, knowledge.space.all_codes()
+    worlds = worlds[knowledge.can_be(worlds)]
+    labels, groups, found = knowledge.labels_of(worlds), space.encoders, 0
+    columns = [[space.place(name) for name in group.concepts] for group in groups]
+    sizes = [len(space.concepts[own[0]].values) for own in columns]
+    for tables in product(*(product(range(size), repeat=size) for size in sizes)):
+        read = worlds.copy()
+        for own, table in zip(columns, tables, strict=True):
+            read[:, own] = np.array(table)[worlds[:, own]]
+        found += np.array_equal(knowledge.labels_of(read), labels)
+    return found
+
+
+def grouped(*groups):
+    """Return a space of groups, each a name, how many concepts, and their values."""
+    names = {name: [f"{name}{n}" for n in range(count)] for name, count, _ in groups}
+    concepts = [Concept(one, values) for name, _, values in groups for one in names[name]]
+    return ConceptSpace(tuple(concepts), encoders=tuple(EncoderGroup(name, tuple(own)) for name, own in names.items()))
+
+
+MANY = {
+    "parity": (grouped(("x", 8, (0, 1)), ("z", 7, (False, True))), "xor(" + ", ".join([*(f"x{n} == 1" for n in range(8)), *(f"z{n}" for n in range(7))]) + ")", ()),
+    "some": (grouped(("x", 9, (0, 1, 2)), ("z", 1, (False, True))), "x0 == x1 and x7 != 2 or z0", ("x8 < 2 or x7 == 1",)),
+    "idle": (grouped(("x", 14, (False, True)), ("w", 2, (3, 1))), "x0 and not x13", ()),
+    "rare": (grouped(("x", 9, (0, 1, 2)), ("z", 1, (False, True))), " and ".join(f"x{n} == 2" for n in range(9)) + " or z0", ()),
+    "limited": (grouped(("x", 10, (0, 1, 2))), "x0 + x1 == 2", ("x0 <= x1", "x3 != 0 or x4 == 1")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_worlds_too_many_to_list_count_as_if_they_were_listed(name):
+    space, rule, limits = MANY[name]
+    knowledge = Knowledge.of(space, {"y": rule}, [Constraint(f"c{n}", parse(text)) for n, text in enumerate(limits)])
+    found = count_readings(knowledge)
+    assert found.worlds is None and found.total == by_tables(knowledge)
+    assert f"proved on all {space.worlds:,} worlds" in found.method
+
+
+def test_whole_maps_keep_labels_on_the_support_and_are_free_elsewhere():
+    knowledge = Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"})
+    found = count_readings(knowledge, "free", np.array([[0, 0], [0, 1], [1, 0], [2, 2], [2, 2]]))
+    assert (found.total, found.worlds, found.method) == (1 * 2**2 * 1 * 9**5, 4, "closed form")
+    limited = Knowledge.of(knowledge.space, {"sum": "a + b"}, [Constraint("less", parse("a < b"))])
+    assert count_readings(limited, "free").worlds == 3
+    assert count_readings(Knowledge.of(bits([*"ab"]), {"y": "a"}), "free", np.array([[1, 0]])).total == 2 * 4**3
+
+
+@pytest.mark.parametrize("partial", [False, True])
+def test_whole_worlds(partial):
+    """A world of the concepts that matter may be read as any world with the same labels."""
+    for seed in range(30):
+        task = random_task(seed, flat_space, "per-concept", partial)
+        every, rule = brute.every_world(task.space), task.labels.__getitem__
+        changes = [(w, (*w[:i], v, *w[i + 1 :]), i) for w in every for i, c in enumerate(task.space.concepts) for v in c.values]  # fmt: skip
+        used = sorted({i for one, other, i in changes if rule(one) != rule(other)})
+        labels = {tuple(world[i] for i in used): rule(world) for world in every}
+        shown = {tuple(world[i] for i in used) for world in task.support}
+        expected = math.prod(sum(label == labels[world] for label in labels.values()) for world in shown)
+        found = count_readings(task.knowledge, "per-world", task.codes)
+        assert found.total == expected, (seed, task)
+        assert found.unused == tuple(name for i, name in enumerate(task.space.names) if i not in used)

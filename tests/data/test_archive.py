@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from assay.data import Dataset, archive
-from assay.data.archive_file import FORMATS, OTHER_NAMES
 from assay.errors import ConfigError, DataError
 from tests.listings import list_backwards
+
+FORMATS = ("zip", "tar.gz", "tar.bz2")
+OTHER_NAMES = {"gzip": "tar.gz", "bz2": "tar.bz2", "tgz": "tar.gz"}
 
 
 @pytest.mark.parametrize("form", [*FORMATS, *OTHER_NAMES])

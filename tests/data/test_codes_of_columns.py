@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.data import columns, from_column, open_parquet, parquet_bytes, plain_numbers, read_parquet, to_column
+from assay.data import from_column, open_parquet, parquet_bytes, plain_numbers, read_parquet, to_column
 from assay.errors import DataError
 
 CASES = {
@@ -13,6 +13,8 @@ CASES = {
     "digits": (tuple(range(10)), [3, 9, 0, 3]),
     "sparse": ((-5, 7, 10**12), [10**12, -5, 7, 7]),
     "words": (("red", "green", "blue"), ["blue", "red", "red", "green"]),
+    "mixed": ((1, "absent"), ["absent", "1", "1", "absent"]),
+    "many": (tuple(f"v{number}" for number in range(300)), ["v299", "v0", "v128", "v7"]),
 }
 
 
@@ -20,7 +22,7 @@ CASES = {
 @pytest.mark.parametrize("gaps", [False, True])
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
 def test_codes_are_places_among_the_values(name, gaps, at_once, monkeypatch):
-    monkeypatch.setattr(columns, "AT_ONCE", at_once)
+    monkeypatch.setattr("assay.data.columns.AT_ONCE", at_once)  # a limit
     values, rows = CASES[name]
     given = [None if gaps and i == 1 else value for i, value in enumerate(rows)]
     expected = [-1 if value is None else [str(v) for v in values].index(str(value)) for value in given]
@@ -34,7 +36,9 @@ def test_codes_are_places_among_the_values(name, gaps, at_once, monkeypatch):
 def test_floats_that_are_whole_and_nulls_are_understood():
     assert from_column(pa.chunked_array([pa.array([1.0, None, 0.0])]), (0, 1), "x").tolist() == [1, -1, 0]
     assert from_column(pa.chunked_array([pa.nulls(3)]), (0, 1), "x").tolist() == [-1, -1, -1]
-    assert from_column(pa.chunked_array([], pa.int64()), (0, 1), "x").tolist() == []
+    for kind in (pa.int64(), pa.bool_(), pa.string()):
+        assert from_column(pa.chunked_array([], kind), (0, 1), "x").tolist() == []
+        assert from_column(pa.chunked_array([pa.array([], kind)]), (0, 1), "x").tolist() == []
 
 
 @pytest.mark.parametrize(
@@ -62,11 +66,6 @@ def test_plain_numbers_of_every_width_and_of_slices(kind):
         assert plain_numbers(pa.array([-3, 5], kind)).tolist() == [-3, 5]
     if kind == pa.uint8():
         assert plain_numbers(pa.array([200], kind)).tolist() == [200]
-
-
-def test_a_column_of_no_rows_has_no_codes():
-    for kind in (pa.int64(), pa.bool_(), pa.string()):
-        assert from_column(pa.chunked_array([pa.array([], kind)]), (0, 1), "x").tolist() == []
 
 
 def test_pages_that_do_not_shrink_are_checked_too(tmp_path):

@@ -1,6 +1,5 @@
 """What a picture has besides its pixels comes back from disk: boxes, instance maps, depth, texts, and drawn labels."""
 
-import io
 import json
 import warnings
 from dataclasses import replace
@@ -10,11 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
-from assay.data import Dataset, decode, from_column, numbers, to_column
+from assay.data import Dataset, numbers
 from assay.errors import DataError
-from assay.render import encode_png
 from assay.tasks import Column
 from assay.testing import check_task, require
 from assay.worlds import LUCK
@@ -77,16 +74,6 @@ def test_depth_keeps_sixteen_bits(shelf: Dataset) -> None:
     assert (depths % 256 != depths // 256).any()  # neither byte is lost
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (3, 5), (28, 28)])
-def test_sixteen_bits_as_png(shape: tuple[int, int]) -> None:
-    wide = (np.arange(shape[0] * shape[1]).reshape(shape) * 2357 % 65_536).astype(np.uint16)
-    with Image.open(io.BytesIO(encode_png(wide))) as image:
-        assert image.mode == "I;16"
-    assert (decode(encode_png(wide))[:, :, 0] == wide).all()
-    with pytest.raises(ValueError, match="1 or 3 channels, not uint16"):
-        encode_png(np.zeros((2, 2, 3), dtype=np.uint16))
-
-
 def test_rows_that_are_taken_keep_their_columns(shelf: Dataset) -> None:
     data, rows = shelf["test"], np.array([7, 2, 2])
     some = data.take(rows)
@@ -113,15 +100,6 @@ def test_a_task_in_words_only(tmp_path: Path) -> None:
     assert "**What is an example?** A text, the concepts" in (tmp_path / "data" / "README.md").read_text()
     with pytest.raises(DataError, match="no column 'image'"):
         data.images
-
-
-def test_the_card_and_the_manifest_name_what_there_is(shelf: Dataset) -> None:
-    assert shelf.manifest["columns"] == ["image", "things", "instances", "depth", "text"]
-    card = (shelf.folder / "README.md").read_text()
-    assert (
-        "A picture of 16 x 8 pixels (colour), the box of each object, a map of which pixel shows which object, "
-        "a map of how far away each pixel is, a text, the concepts" in card
-    )
 
 
 # -- others read them --------------------------------------------------------------------------------------------------
@@ -169,20 +147,6 @@ def test_pandas_reads_boxes(shelf: Dataset) -> None:
     assert frame.depth[3]["path"] == "depth-test-3.png" and frame.image[3]["path"] == "test-3.png"
 
 
-# -- where each example lies -------------------------------------------------------------------------------------------
-
-
-def test_boundary_columns_say_what_the_rule_says(shelf: Dataset, mnlogic: Dataset) -> None:
-    for dataset in (shelf, mnlogic):
-        for split in dataset.manifest["splits"]:
-            data = dataset[split["name"]]
-            for label, boundary in zip(dataset.knowledge.labels, dataset.knowledge.boundaries, strict=True):
-                held = data.table[f"boundary_{label.name}"].to_pylist()
-                assert held == boundary.tags(data.concepts)
-                tags = [tag for text in held for tag in text.split("; ")]
-                assert split["boundary"][label.name] == {tag: tags.count(tag) for tag in tags}
-
-
 # -- labels that are drawn ---------------------------------------------------------------------------------------------
 
 
@@ -217,11 +181,3 @@ def test_a_label_that_luck_does_not_give_is_unlawful(coin: Dataset) -> None:
 def test_the_odds_are_in_the_manifest(coin: Dataset) -> None:
     label = json.loads((coin.folder / "manifest.json").read_text())["knowledge"]["labels"][0]
     assert label["odds"] == {"score": "2 * (a + b + c) - 3", "scale": 0.7} and coin.knowledge == Coin().knowledge
-
-
-@pytest.mark.parametrize("values", [(False, True), (3, 5), ("red", "blue"), (1, "absent")])
-def test_a_missing_code_is_an_empty_cell_and_the_first_code_is_not(values):
-    codes = np.array([0, -1, 1, 0])
-    column = to_column(codes, values)
-    assert [value is None for value in column.to_pylist()] == [False, True, False, False]
-    assert from_column(pa.chunked_array([column]), values, "x").tolist() == codes.tolist()

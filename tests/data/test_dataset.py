@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data import Dataset, decode
-from assay.data.recipe import find_task
+from assay.data import Dataset, decode, task_of
 from assay.errors import DataError, UnknownName
 from assay.logic import parity
 from tests.conftest import Made
@@ -37,7 +36,7 @@ def test_the_manifest_counts_the_labels(evenodd: Dataset, mnlogic: Dataset) -> N
 @pytest.mark.parametrize("fixture", ["evenodd", "mnlogic"])
 def test_a_split_is_what_the_task_renders(fixture: str, request: pytest.FixtureRequest) -> None:
     dataset: Dataset = request.getfixturevalue(fixture)
-    task = find_task(dataset.name)(**({"k": 3} if fixture == "mnlogic" else {}))
+    task = task_of(dataset)
     assert dataset.knowledge == task.knowledge and dataset.layout == task.layout
     for name in dataset.split_names:
         data = dataset[name]

@@ -55,6 +55,10 @@ def test_unknown_forms_and_splits_are_refused(digits, tmp_path):
 def test_the_verb_writes_and_tells(assay, digits, tmp_path):
     told = assay("export", digits.folder, "--to", "prolog", "-o", tmp_path / "out", "--split", "test", "--json")
     assert told.status == 0 and json.loads(told.out)["splits"] == {"test": 4}
+    record = json.loads((tmp_path / "out" / ".export.json").read_text())
+    assert (
+        record["form"] == "prolog" and record["fingerprint"] == digits.fingerprint and record["splits"] == {"test": 4}
+    )
     assert "4" in assay("export", digits.folder, "--to", "prolog", "-o", tmp_path / "more", "--split", "test").out
     again = assay("export", digits.folder, "--to", "prolog", "-o", tmp_path / "out")
     assert "is not an empty folder; choose another" in again.error

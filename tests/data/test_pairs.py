@@ -10,31 +10,16 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data import (
-    MOST_PAIRS,
-    Dataset,
-    Pairs,
-    Recipe,
-    SplitData,
-    file_names,
-    pairs_of,
-    refresh_pairs,
-    table_of,
-    task_of,
-)
-from assay.data.pairs import choose_changes, shown_in
-from assay.data.shard import ShardWriter
+from assay.data import MOST_PAIRS, Annotation, Dataset, Pairs, annotate, pairs_of, refresh_pairs, task_of
 from assay.errors import AssayError, DataError
 from assay.families.handwriting.digits import digit_source
-from assay.logic import TRUE, Constraint, Knowledge, evaluate, parse
+from assay.logic import Constraint, Knowledge, evaluate, parse
 from assay.registry import Entry
 from assay.render import encode_png
 from assay.tasks import TASKS
-from tests.audit.planted import Described, Squares
-from tests.audit.planted import made as registered
+from tests.auditing.planted import Described, Squares
+from tests.auditing.planted import made as registered
 from tests.conftest import write
-from tests.families.handwriting.test_digits import NAMES, idx
-from tests.quick import tasks
 
 MNLogic = TASKS["mnlogic"]
 
@@ -219,27 +204,15 @@ def test_robots_are_changed_part_by_part(tmp_path: Path) -> None:
     assert evaluate(limits, data.knowledge.space, found.data.concepts).all()
 
 
-# -- values that training shows ----------------------------------------------------------------------------------------
+def test_pairs_show_the_truth_also_of_an_annotated_split(mnlogic: Dataset, tmp_path: Path) -> None:
+    annotate(mnlogic, Annotation(splits=["train"], concept_noise=0.5), tmp_path / "copy")
+    copy = Dataset.open(tmp_path / "copy")
+    found = pairs_of(copy, "train", task_of(copy), 5)
+    assert not [name for name in found.data.columns if name.startswith("given")]
+    assert np.array_equal(found.data.concepts[:5], copy["train"].concepts[[one.row for one in found.changes]])
 
 
-def symbols_of(writer: ShardWriter, name: str) -> SplitData:
-    """Return a split as it is on disk, but for its pictures."""
-    split, task = writer.splits[name], writer.task
-    places = np.arange(split.size)
-    table = table_of(task, writer.worlds(split, places), file_names(name, places), places, pictures=False)
-    return SplitData(name, "fingerprint", task.knowledge, task.layout, table, TRUE)
-
-
-@pytest.mark.parametrize("name", tasks())
-def test_every_value_in_pairs_occurs_in_training(name: str) -> None:
-    sizes = {split.name: 0 for split in TASKS[name](**TASKS[name].trial).splits()}
-    sizes |= {"train": 300, "test": 24}
-    writer = ShardWriter(Recipe(name, Settings(dict(TASKS[name].trial)), sizes=tuple(sizes.items())))
-    train, test = symbols_of(writer, "train"), symbols_of(writer, "test")
-    changes = choose_changes(test, writer.task, 0, shown=shown_in([train.table], writer.task, 0))
-    after = np.array([change.world.codes for change in changes])
-    for codes in (after, test.concepts[[change.row for change in changes]]):
-        assert all(np.isin(codes[:, place], train.concepts[:, place]).all() for place in range(codes.shape[1]))
+# -- values that training shows (of every task in tests/auditing/test_tasks.py) ----------------------------------------------------------------------------------------
 
 
 HALF = {"train": 60, "valid": 0, "test": 80, "ood": 40, "hard": 0}
@@ -275,6 +248,14 @@ def test_where_nothing_is_trained_on_every_value_may_occur(tmp_path: Path, monke
 
 
 # -- the task of a dataset ---------------------------------------------------------------------------------------------
+
+
+NAMES = [f"{part}-{kind}" for part in ("train", "t10k") for kind in ("images-idx3-ubyte", "labels-idx1-ubyte")]
+
+
+def idx(array: np.ndarray) -> bytes:
+    """Return an array as MNIST's files have it."""
+    return bytes([0, 0, 8, array.ndim]) + np.array(array.shape, ">i4").tobytes() + array.astype(np.uint8).tobytes()
 
 
 def digits(folder: Path, seed: int) -> Path:

@@ -98,31 +98,33 @@ def test_what_the_hub_refuses_is_one_line(mnlogic, hub, monkeypatch):
 
 
 @pytest.mark.parametrize("private", [True, False])
-def test_one_commit_has_the_files_of_the_dataset_and_no_others(private, mnlogic, tmp_path, monkeypatch):
+def test_one_commit_has_the_files_of_the_dataset_and_no_others(private, mnlogic, tmp_path, hub, monkeypatch):
     shutil.copytree(mnlogic.folder, tmp_path / "data")
     (tmp_path / "data" / "notes.txt").write_text("mine")
     asked = []
+    for name in ("create_repo", "upload_folder"):
+        done = getattr(huggingface_hub.HfApi, name)
+        monkeypatch.setattr(
+            huggingface_hub.HfApi,
+            name,
+            lambda self, *words, done=done, **named: asked.append(named) or done(self, *words, **named),
+        )
+    push(Dataset.open(tmp_path / "data"), "hf://lab/x", private)
+    made, sent = asked
+    assert made["private"] == private and sent["allow_patterns"][-1] == "manifest.json"
+    assert mnlogic.fingerprint in sent["commit_message"]
+    whole = {name for name in files(tmp_path / "data") if name != "notes.txt" and not name.startswith(".")}
+    assert set(files(hub / "datasets" / "lab" / "x")) == whole
 
-    class Api:
-        def create_repo(self, *given, **named):
-            asked.append((given, named))
 
-        def upload_folder(self, **named):
-            asked.append(named)
-
-    monkeypatch.setattr(huggingface_hub, "HfApi", Api)
+def test_damaged_data_is_not_pushed_and_an_audit_goes_along(mnlogic, tmp_path):
+    shutil.copytree(mnlogic.folder, tmp_path / "data")
+    (tmp_path / "data" / "audit.json").write_text("{}")
     data = Dataset.open(tmp_path / "data")
-    monkeypatch.setattr("assay.data.pushing._refuse_another", lambda dataset, target: asked.append(str(target)))
-    push(data, "hf://lab/x", private)
-    where, made, sent = asked
-    assert where == "hf://datasets/lab/x"
-    assert made == (("lab/x",), {"repo_type": "dataset", "exist_ok": True, "private": private})
-    patterns = sent.pop("allow_patterns")
-    assert patterns[-1] == "manifest.json" and "notes.txt" not in patterns and "README.md" in patterns
-    assert set(patterns) == {
-        name for name in files(tmp_path / "data") if name != "notes.txt" and not name.startswith(".")
-    }
-    assert sent == {
-        "repo_id": "lab/x", "repo_type": "dataset", "folder_path": str(tmp_path / "data"),
-        "commit_message": f"Add {mnlogic.name}, fingerprint {mnlogic.fingerprint}",
-    }  # fmt: skip
+    push(data, tmp_path / "there")
+    assert "audit.json" in files(tmp_path / "there")
+    shard = tmp_path / "data" / "train" / "part-00000.parquet"
+    shard.write_bytes(shard.read_bytes() + b"?")
+    with pytest.raises(DataError, match=r"train/part-00000.parquet' does not match its hash: it is damaged"):
+        push(data, tmp_path / "elsewhere")
+    assert not (tmp_path / "elsewhere").exists()

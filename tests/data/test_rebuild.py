@@ -1,11 +1,11 @@
 """Worlds of a dataset changed and drawn again by its task."""
 
 import numpy as np
-import pytest
 
-from assay.data import Dataset, redrawing_for, task_of
-from assay.data.rebuild import Redrawing
+from assay.data import Dataset, redrawing_for
 from assay.logic import Constraint, Knowledge, parse
+from tests.auditing.planted import Squares
+from tests.auditing.planted import made as registered
 
 
 def test_worlds_that_are_not_changed_are_drawn_as_they_were(mnlogic: Dataset) -> None:
@@ -29,17 +29,26 @@ def test_one_concept_changes_and_the_style_stays(mnlogic: Dataset) -> None:
     assert drawn.labels.tolist() == mnlogic.knowledge.labels_of(np.array([expected])).tolist()
 
 
-def test_worlds_that_cannot_be_are_not_made(mnlogic: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    task, world = task_of(mnlogic), mnlogic["test"].world(0)
-    names, now = mnlogic.knowledge.space.names, dict(zip(mnlogic.knowledge.space.names, world.codes, strict=True))
-    fixed = Knowledge.of(
-        task.space, {"y": names[1]}, [Constraint("fixed", parse(names[0] if now[names[0]] else f"not {names[0]}"))]
-    )
-    monkeypatch.setattr(type(task), "knowledge", property(lambda self: fixed))
-    redraw = Redrawing(task)
-    assert redraw.change(world, 0, 1 - world.codes[0]) is None
-    assert redraw.change(world, 1, 1 - world.codes[1]).codes[1] == 1 - world.codes[1]
-    monkeypatch.setattr(type(task), "change_world", lambda self, world, changes: world)
-    assert redraw.change(world, 1, 1 - world.codes[1]) is None  # asked for and not done
-    monkeypatch.setattr(type(task), "change_world", lambda self, world, changes: None)
-    assert redraw.change(world, 1, 1 - world.codes[1]) is None
+class Limited(Squares):
+    """Squares of which some are light; the third follows the first, and the fourth is not changed."""
+
+    name = "limited-squares"
+
+    @property
+    def knowledge(self):
+        limit = Constraint("some light", parse("a or b or c or d"))
+        return Knowledge.of(Squares.knowledge.func(self).space, {"y": self.rule}, [limit])
+
+    def change_world(self, world, changes):
+        return None if "d" in changes else world if "b" in changes else world.do(changes)
+
+
+def test_worlds_that_cannot_be_are_not_made(tmp_path, monkeypatch):
+    data = registered(Limited, tmp_path / "data", monkeypatch, train=20, valid=0, test=60, hard=0)
+    redraw, test = redrawing_for("manipulation", data), data["test"]
+    for row in range(20):
+        world = test.world(row)
+        for place, name in enumerate("abcd"):
+            made = redraw.change(world, place, 1 - world.codes[place])
+            alone = sum(world.codes) == 1 and world[name]
+            assert (made is None) == (alone or name in "bd")  # impossible, not done, or not to be done

@@ -7,7 +7,6 @@ import pytest
 
 from assay.config import Settings, load_yaml
 from assay.data import Recipe, recipe_from
-from assay.data.recipe import SHARD_ROWS, SHARD_SECONDS, find_task
 from assay.errors import AssayError, ConfigError, UnknownName
 from tests.samples import needs_task
 
@@ -105,6 +104,10 @@ def test_a_recipe_travels_light() -> None:
         ({"task": "mnadd"}, "the file is for task 'mnadd', not 'mnlogic'"),
         ({"splits": {"train": 1.5}}, "splits: expected 'name: size'"),
         ({"splits": [1]}, "splits: expected 'name: size'"),
+        ({"splits": {"test": -1}}, "splits: expected 'name: size'"),
+        ({"splits": {3: 1}}, "splits: expected"),
+        ({"splits": {"test": True}}, "splits: expected"),
+        ({"test_prop": True}, "test_prop: expected a share"),
         ({"splits": {"train": 0, "valid": 0, "test": 0, "ood": 0, "hard": 0}}, "every split has size 0"),
         ({"n_digit": 3}, "unknown key 'n_digit'"),
     ],
@@ -127,7 +130,7 @@ def test_errors_say_where_a_setting_stands(tmp_path: Path) -> None:
 @needs_task("mnadd")
 def test_near_misses_are_suggested() -> None:
     with pytest.raises(UnknownName, match="no task named 'mnad'; did you mean 'mnadd'"):
-        find_task("mnad")
+        recipe("mnad").task
 
 
 TASK = "from assay.tasks import TASKS\n\nclass {0}(TASKS['mnadd']):\n    name = '{0}'\n"
@@ -136,7 +139,7 @@ TASK = "from assay.tasks import TASKS\n\nclass {0}(TASKS['mnadd']):\n    name = 
 def test_a_task_in_a_file_of_ones_own(tmp_path: Path) -> None:
     file = tmp_path / "my_task.py"
     file.write_text(TASK.format("Mine"))
-    assert recipe(str(file), n=10).task.name == "Mine" and find_task(str(file)) is find_task(str(file))
+    assert recipe(str(file), n=10).task.name == "Mine"
 
 
 @pytest.mark.parametrize(
@@ -154,12 +157,31 @@ def test_files_that_are_no_task(text: str | None, message: str, tmp_path: Path) 
     if text is not None:
         file.write_text(text)
     with pytest.raises(AssayError, match=message) as caught:
-        find_task(str(file))
+        recipe(str(file)).task
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(("seconds", "rows"), [(SHARD_SECONDS / 3.5, 3), (2 * SHARD_SECONDS, 1), (1e-9, SHARD_ROWS)])
-def test_a_shard_holds_as_many_examples_as_can_be_drawn_in_its_time(seconds, rows, monkeypatch):
+@pytest.mark.parametrize("seconds", [1e-9, 0.5, 100.0])
+def test_the_slower_pictures_are_drawn_the_fewer_a_shard_holds(seconds: float, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = recipe_from("mnlogic", Settings({"k": 3}))
-    monkeypatch.setattr(type(wanted.task), "seconds", seconds)
-    assert wanted.shard_rows == rows == wanted.to_dict()["shard_rows"]
+    usual = wanted.shard_rows
+    monkeypatch.setattr(type(wanted.task), "seconds", seconds)  # what the task says of itself
+    slow = recipe_from("mnlogic", Settings({"k": 3}))
+    assert slow.shard_rows == slow.to_dict()["shard_rows"] and 1 <= slow.shard_rows <= usual
+    assert slow.shard_rows * seconds < 60 or slow.shard_rows == 1
+
+
+@needs_task("mnadd-evenodd")
+def test_shares_are_divided_among_stages() -> None:
+    held = sizes(recipe("mnadd-evenodd", continual=True, n=50, test_prop=0.5, val_prop=0.3))
+    assert [held[f"test_{stage}"] for stage in (1, 2)] == [12, 12] and [held[f"valid_{stage}"] for stage in (1, 2)] == [
+        7,
+        7,
+    ]
+
+
+def test_what_shows_the_test_split_again_is_as_large() -> None:
+    held = recipe(confound=[{"what": "frame", "with": "y"}], splits={"test": 9, "reversed": 4})
+    assert [sizes(held)[name] for name in ("test", "unconfounded", "reversed")] == [9, 9, 4]
+    assert [one["what"] for one in held.to_dict()["task"]["confound"]] == ["frame"]
+    assert recipe(splits={"test": 7, "pairs": 3}).pairs == 3 and recipe(splits={"test": 7}).pairs == 7

@@ -1,19 +1,18 @@
 """Datasets at fsspec addresses: the same bytes, fetched by need, checked, and what was fetched is kept."""
 
 import json
-import os
+import re
 import shutil
 import sys
 from pathlib import Path
 
 import fsspec
 import pytest
+from fsspec.implementations.local import LocalFileSystem
 
 from assay.config import Settings
-from assay.data import NAME, Cluster, Dataset, folder_at, make, recipe_from, refuse_remote
-from assay.data.manifest import PLAN
-from assay.data.remote import RemotePath
-from assay.data.shard import ShardWriter
+from assay.contracts import fingerprint
+from assay.data import NAME, Dataset, folder_at, is_remote, make, permit_remote, recipe_from, refuse_remote
 from assay.errors import ConfigError, DataError, MissingExtra
 from tests.pixels import TASK
 
@@ -67,12 +66,16 @@ def test_splits_are_fetched_when_they_are_asked_for(recipe, address, cache, tmp_
     assert Dataset.open(kept).fingerprint == dataset.fingerprint
 
 
-def test_what_was_fetched_is_not_fetched_again_unless_damaged(recipe, address, cache, monkeypatch):
+def test_what_was_fetched_is_not_fetched_again_unless_damaged(recipe, cache, monkeypatch):
+    address = "memory://lab/x"
     kept = cache / make(recipe, address)["fingerprint"]
     Dataset.open(address)["test"]
     asked = []
-    read = RemotePath.read_bytes
-    monkeypatch.setattr(RemotePath, "read_bytes", lambda self: asked.append(self.name) or read(self))
+    store = type(fsspec.filesystem("memory"))
+    read = store.cat_file
+    monkeypatch.setattr(
+        store, "cat_file", lambda self, path, *more: asked.append(Path(path).name) or read(self, path, *more)
+    )
     Dataset.open(Path(address))["test"]  # as typer gives it, with one slash less
     assert asked == [NAME]
     path = kept / "test" / "part-00000.parquet"
@@ -93,32 +96,27 @@ def test_damage_at_the_source_is_told_and_not_kept(recipe, address, cache):
         Dataset.open(address)["test"]
 
 
-def test_making_that_was_stopped_goes_on_and_the_manifest_comes_last(recipe, address, monkeypatch):
-    write, made = ShardWriter.write, []
+def test_making_that_was_stopped_goes_on_and_the_manifest_comes_last(recipe, address):
+    seen = []
 
-    def stops(self, job, folder):
-        if len(made) == 2:
+    def stop(rows):
+        seen.append(rows)
+        if len(seen) == 3:  # what was there, and two shards
             raise KeyboardInterrupt
-        made.append(job.file)
-        return write(self, job, folder)
 
-    monkeypatch.setattr(ShardWriter, "write", stops)
     with pytest.raises(KeyboardInterrupt):
-        make(recipe, address)
+        make(recipe, address, progress=stop)
     place = folder_at(address)
-    assert (place / PLAN).exists() and not (place / NAME).exists()
+    assert not (place / NAME).exists()
     with pytest.raises(DataError, match="half made"):
         Dataset.open(address)
-    monkeypatch.setattr(
-        ShardWriter, "write", lambda self, job, folder: made.append(job.file) or write(self, job, folder)
-    )
-    make(recipe, address)
-    assert len(made) == len(set(made)) == 5 and not (place / PLAN).exists()
+    before, seen = sum(seen), []
+    make(recipe, address, progress=seen.append)
+    assert seen[0] == before > 0 and (place / NAME).exists()
+    assert not [path for path in place.rglob("*") if path.name.startswith(".")]
 
 
 def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):
-    from assay.contracts import fingerprint
-
     make(recipe, f"file://{tmp_path}/x")
     manifest = json.loads((tmp_path / "x" / NAME).read_text())
     manifest["splits"][0]["shards"][0]["file"] = "../../../evil.parquet"
@@ -129,7 +127,6 @@ def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):
 
 
 def test_a_run_remembers_the_address(recipe, tmp_path, cache):
-    from assay.data import permit_remote
     from assay.models import Order, train_run
     from assay.runs import RunFolder
 
@@ -143,8 +140,6 @@ def test_a_run_remembers_the_address(recipe, tmp_path, cache):
 
 
 def test_what_cannot_be_used_is_said_in_one_line(recipe, monkeypatch):
-    with pytest.raises(ConfigError, match="addresses of nowhere:// are not opened"):
-        Dataset.open("nowhere://x/y")
     with pytest.raises(DataError, match="no dataset folder 'memory://none'"):
         Dataset.open("memory://none")
     with pytest.raises(ConfigError, match="names no folder"):
@@ -161,8 +156,100 @@ def test_what_cannot_be_used_is_said_in_one_line(recipe, monkeypatch):
         Dataset.open("s3://bucket/x")
 
 
-def test_a_cluster_without_ray_names_the_extra(monkeypatch):
-    monkeypatch.setattr(os, "environ", dict(os.environ))
-    monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingExtra, match=r"a cluster needs ray: pip install '\.\[cluster\]'"):
-        Cluster("auto").processors
+# -- addresses ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_address_does_what_a_path_does(address):
+    place = folder_at(address)
+    file = place / "deep" / "a.txt"
+    assert (file.name, str(file)) == ("a.txt", f"{place}/deep/a.txt") and not place.exists() and not file.is_file()
+    file.write("é1".encode())
+    (place / "b.json").write(b"{}")
+    assert file.read_text() == "é1" and file.read_bytes() == b"\xc3\xa91"
+    assert file.exists() and file.is_file() and not file.is_dir() and place.is_dir() and not place.is_file()
+    with file.open("rb") as handle:
+        assert handle.read(2) == b"\xc3\xa9"
+    assert sorted(path.name for path in place.iterdir()) == ["b.json", "deep"]
+    assert sorted(map(str, place.rglob("*"))) == [f"{place}/b.json", f"{place}/deep/a.txt"]
+    assert [str(path) for path in place.rglob("*.txt")] == [f"{place}/deep/a.txt"]
+    (place / "new").mkdir()
+    (place / "new").mkdir()
+    file.write(b"again")
+    assert file.read_bytes() == b"again" and not list(place.rglob("*.tmp"))
+    file.unlink()
+    file.unlink(missing_ok=True)
+    for gone in (file.unlink, file.read_bytes):
+        with pytest.raises(DataError, match=f"there is no '{place}/deep/a.txt'"):
+            gone()
+
+
+def test_addresses_are_put_right(tmp_path):
+    told = {
+        "s3:/bucket/x//": "s3://bucket/x", "hf://a/b/": "hf://datasets/a/b", "hf://datasets/a/b": "hf://datasets/a/b",
+        "hf://datasetsfan/b": "hf://datasets/datasetsfan/b", "hf://me/data@v1:2": "hf://datasets/me/data@v1:2",
+        "sftp://me@host/x:y": "sftp://me@host/x:y", "github://org:repo@main/x": "github://org:repo@main/x",
+        "abfs://box@account.dfs.core.windows.net/x": "abfs://box@account.dfs.core.windows.net/x",
+    }  # fmt: skip
+    assert {text: str(folder_at(text)) for text in told} == told
+    assert folder_at(str(tmp_path)) == tmp_path and refuse_remote(None) is None and refuse_remote(tmp_path) == tmp_path
+    assert [text for text in ("c:/x", "S3://x", "1s://x", "s3:x", "s3a://x", "a+b:/x") if is_remote(text)] == [
+        "s3a://x",
+        "a+b:/x",
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["http", "ftp", "webhdfs", "reference", "github", "nowhere"])
+def test_other_protocols_are_refused_unless_the_environment_names_them(scheme, monkeypatch):
+    monkeypatch.delenv("ASSAY_PROTOCOLS", raising=False)
+    with pytest.raises(ConfigError, match="are not opened; allowed are abfs, .*, hf, https, memory, s3"):
+        Dataset.open(f"{scheme}://127.0.0.1:1/data")
+    with pytest.raises(ConfigError, match="holds another address inside"):
+        folder_at(f"memory://x::{scheme}://127.0.0.1/y").exists()
+    monkeypatch.setenv("ASSAY_PROTOCOLS", "local, sftp")
+    assert folder_at("local:///nowhere/at/all").exists() is False
+
+
+@pytest.mark.parametrize(
+    "address", ["https://me:secret@host/data", "s3://key:secret@bucket/data", "sftp://:secret@h/x"]
+)
+def test_a_password_in_an_address_is_refused_without_showing_it(address):
+    with pytest.raises(ConfigError, match="must hold no password") as caught:
+        Dataset.open(address)
+    assert "secret" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "error", "kind", "told"),
+    [
+        ("hf://datasets/a/b", ImportError("no"), MissingExtra, "data at hf:// needs huggingface_hub"),
+        ("gs://a/b", ImportError("no"), MissingExtra, "data at gs:// needs: pip install gcsfs"),
+        ("https://a/b", ImportError("install aiohttp"), MissingExtra, "data at https:// needs: install aiohttp"),
+        ("s3://a/b", ValueError("odd"), ConfigError, "cannot use 's3://a/b': odd"),
+        ("s3://a/b", RuntimeError("no luck"), DataError, "cannot use 's3://a/b': RuntimeError: no luck"),
+    ],
+)
+def test_stores_that_cannot_be_opened_say_what_they_need(address, error, kind, told, monkeypatch):
+    def refuse(url, **options):
+        raise error
+
+    monkeypatch.setattr("fsspec.core.url_to_fs", refuse)
+    with pytest.raises(kind, match=re.escape(told)):
+        folder_at(address).exists()
+
+
+def test_a_file_is_moved_into_place_where_a_store_would_show_half_of_it(tmp_path, monkeypatch):
+    done = []
+
+    class System(LocalFileSystem):
+        def pipe_file(self, path, value, **more):
+            done.append(Path(path).name)
+            super().pipe_file(path, value, **more)
+
+    monkeypatch.setenv("ASSAY_PROTOCOLS", "sftp")
+    place = folder_at("sftp://host/x") / "a.txt"
+    monkeypatch.setattr("fsspec.core.url_to_fs", lambda url, **more: (System(), str(tmp_path / "x" / "a.txt")))
+    place.write(b"1")
+    assert (tmp_path / "x" / "a.txt").read_bytes() == b"1" and [path.name for path in (tmp_path / "x").iterdir()] == [
+        "a.txt"
+    ]
+    assert done[0].startswith(".a.txt.") and done[0].endswith(".tmp")

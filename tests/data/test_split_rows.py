@@ -8,7 +8,6 @@ import pytest
 
 from assay.concepts import bits
 from assay.data import Dataset, SplitData
-from assay.data.split_data import example_table
 from assay.errors import DataError, UnknownName
 from assay.logic import TRUE, Knowledge
 from assay.render import Box, Layout, ObjectBox
@@ -52,8 +51,8 @@ def test_examples_without_pictures_have_concepts_and_labels():
     assert data[0] == {"concepts": {"a": True, "b": True}, "labels": {"y": True, "z": True}}
     assert data.index.tolist() == [10, 11, 12] and data.concepts.tolist() == [[1, 1], [0, 1], [-1, 1]]
     assert data.lawful.tolist() == [[True, True], [True, False], [True, True]]  # what is not known is not judged
-    table = example_table(data, [0])
-    assert "<img" not in table and "a = True, b = True" in table and "y = True, z = True" in table
+    page = data._repr_html_()
+    assert "<img" not in page and "a = True, b = True" in page and "y = True, z = True" in page
 
 
 def test_given_codes_replace_the_true_ones_where_there_are_some():
@@ -112,3 +111,34 @@ def test_drawn_labels_are_lawful_by_their_luck(tmp_path):
     place = data.table.column_names.index("label_y")
     turned = replace(data, table=data.table.set_column(place, "label_y", pa.array([not y for y in labels])))
     assert not turned.lawful[:, 0].any() and turned.lawful[:, 1].all()
+
+
+def test_a_dataset_tells_its_splits_and_shows_examples(shelf, tmp_path):
+    none = written(Shelf(), tmp_path / "none", train=3, valid=2, test=3, hard=0, pairs=0)
+    assert "pairs" in shelf and "pairs" not in none and shelf.split_names == ("train", "valid", "test") == tuple(shelf)
+    for data, pairs in ((shelf, f"pairs {len(shelf['pairs'])}"), (none, "test 3")):
+        assert pairs in repr(data) and "16 x 8, colour" in repr(data) and ", pairs" not in repr(none)
+    assert shelf._repr_html_().count("<img") == 4
+    with pytest.raises(DataError, match="has no counterfactual worlds: none were asked for"):
+        none["pairs"]
+
+
+def test_finer_concepts_are_read_where_they_are_annotated():
+    fine = Knowledge.of(bits(["p", "q"]), {"a": "p and q"})
+    space = bits(["b", "a"])
+    knowledge = Knowledge(space, Knowledge.of(space, {"y": "a"}).labels, (), fine)
+    table = pa.table({"index": [4, 5], "subconcept_q": [True, False], "subconcept_p": [False, True]})
+    data = SplitData("test", "print", knowledge, Layout(1, 1), table, TRUE)
+    assert data.subconcepts.tolist() == [[0, 1], [1, 0]]
+    assert replace(data, table=table.select(["index", "subconcept_q"])).subconcepts is None
+
+
+def test_a_split_goes_to_torch_and_answers_come_back_as_predictions(shelf):
+    data = shelf["test"]
+    loaded = data.torch()
+    assert len(loaded) == 5 and (np.asarray(loaded[3][0]).shape[-2:] == (8, 16))
+    told = data.predictions(data.labels, data.concepts, model="mine")
+    assert told.split == "test" and told.about["model"] == "mine" and told.index.tolist() == data.index.tolist()
+    assert (told.labels["same"].codes == data.labels[:, 0]).all() and (
+        told.concepts["two"].codes == data.concepts[:, 1]
+    ).all()

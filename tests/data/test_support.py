@@ -7,7 +7,7 @@ import pytest
 
 from assay.concepts import bits, digits
 from assay.config import Settings
-from assay.data import Dataset, parse_worlds, random_worlds, training_support
+from assay.data import Dataset, from_table, parse_worlds, random_worlds, training_support
 from assay.errors import AssayError, ConfigError
 from assay.logic import Constraint, Knowledge, parse
 
@@ -52,3 +52,21 @@ def test_a_folder_without_training_is_told(made, tmp_path: Path) -> None:
     dataset = made("mnlogic", pixels=True, k=3, splits={"train": 0, "valid": 8, "test": 8, "ood": 8, "hard": 8})
     with pytest.raises(ConfigError, match="has no training split; give --support full"):
         training_support(str(dataset.folder), Settings(), 0)
+
+
+def test_only_worlds_that_are_wholly_known_count(tmp_path):
+    columns = {
+        "concept_a": [0, 1, None, 1],
+        "concept_b": [1, 1, 1, None],
+        "label_y": [0, 1, 0, 1],
+        "split": ["train"] * 2 + ["train_2", "test"],
+    }
+    for name, known in (("some", [[0, 1], [1, 1]]), ("none", [])):
+        held = columns if known else {**columns, "concept_a": [None, None, 1, 0], "concept_b": [1, 0, None, 1]}
+        shares = {"train": 0.5, "test": 0.5}
+        from_table(held, tmp_path / name, images=[np.zeros((8, 8), np.uint8)] * 4, rule={"y": "a and b"}, shares=shares)
+        if known:
+            assert training_support(str(tmp_path / name), Settings(), 0)[1].tolist() == known
+        else:
+            with pytest.raises(ConfigError, match="has no training example whose concepts are all known"):
+                training_support(str(tmp_path / name), Settings(), 0)

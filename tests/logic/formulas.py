@@ -208,10 +208,16 @@ def case(place: int) -> Case:
     scope = Scope(space, {concept.name: concept for concept in space.concepts})
     kinds = [truth, truth, truth, number, number, *([symbol] if scope.having("symbol") else [])]
     make = pick(rng, kinds)
-    formula = make(rng, scope, int(rng.integers(1, 6)))
+    return case_of(space, make(rng, scope, int(rng.integers(1, 6))))
+
+
+def case_of(space: ConceptSpace, formula: Formula) -> Case:
+    """Return a formula with its value in every world of a space."""
     codes = space.all_codes()
     found = [meaning(formula, space.decode(row), space) for row in codes]
     plain = {"bool": lambda value: value is True, "int": int, "symbol": str}[shape_of(formula, space).kind]
+    if plain is int:  # a number that may be absent
+        return Case(space, formula, codes, [value if value == ABSENT else int(value) for value in found])
     return Case(space, formula, codes, [plain(value) for value in found])
 
 

@@ -1,7 +1,7 @@
-"""Clauses have one model for each world, DIMACS reads back, and random rules keep their promises."""
+"""Clauses of knowledge with constraints, DIMACS as it is found and written, and random rules that keep their promises."""
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import product
 from math import comb
 
 import numpy as np
@@ -10,67 +10,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysat.solvers import Solver
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, bits, digits
-from assay.errors import AssayError, ConfigError, DataError, UnknownName
-from assay.logic import (
-    CNF,
+from assay import (
+    Concept,
+    ConceptSpace,
     Constraint,
     Knowledge,
-    Label,
-    clauses_formula,
-    evaluate,
+    digits,
     knowledge_from_cnf,
     parse,
     parse_dimacs,
-    random_cnf,
     to_cnf,
-    well_formed,
 )
-from assay.logic.random_clauses import solution
+from assay.errors import AssayError, ConfigError, DataError, UnknownName
+from assay.logic import CNF, clauses_formula, random_cnf
 from assay.seeds import rng_for
-from tests.logic.formulas import CASES, case
-
-
-def models(cnf, names):
-    """Return every model, as the values that its literals give to these names."""
-    found = []
-    with Solver("cadical153", bootstrap_with=cnf.clauses) as solver:
-        for model in solver.enum_models():
-            true = {*model, *(-v for v in range(1, cnf.variables + 1) if v not in model)}
-            meant = Counter(name for literal, (name, _) in cnf.meanings.items() if literal in true)
-            assert max(meant.values(), default=0) <= 1
-            values = {name: value for literal, (name, value) in cnf.meanings.items() if literal in true}
-            found.append(tuple(values.get(name, False) for name in names))
-    return found
-
-
-def knowledge_of(one):
-    """Return the knowledge of a random case; its label may have one value only."""
-    kind = type(one.values[0])
-    values = (False, True) if kind is bool else tuple(sorted(set(one.values)))
-    return Knowledge(one.space, (Label("y", one.formula, values),))
-
-
-@pytest.mark.parametrize("place", range(CASES))
-def test_models_are_the_possible_worlds_with_their_labels(place):
-    one = case(place)
-    inside = evaluate(well_formed(one.space), one.space, one.codes)
-    worlds = [
-        (*one.space.decode(row).values(), y) for row, y, ok in zip(one.codes, one.values, inside, strict=True) if ok
-    ]
-    cnf = to_cnf(knowledge_of(one))
-    assert Counter(models(cnf, (*one.space.names, "y"))) == Counter(worlds)
-    assert parse_dimacs(cnf.to_dimacs()) == cnf
-
-
-@pytest.mark.parametrize("place", range(0, CASES, 4))
-def test_models_with_a_given_label_are_the_worlds_that_have_it(place):
-    one = case(place)
-    knowledge = knowledge_of(one)
-    inside = evaluate(well_formed(one.space), one.space, one.codes)
-    for value in sorted(set(one.values), key=str)[:3]:
-        expected = sum(ok and y == value for y, ok in zip(one.values, inside, strict=True))
-        assert len(models(to_cnf(knowledge, given={"y": value}), one.space.names)) == expected
+from tests.laws.test_formulas import models
 
 
 def test_labels_that_are_concepts_keep_the_names_of_both():
@@ -95,9 +49,6 @@ def test_given_labels_that_do_not_fit():
     assert len(models(to_cnf(knowledge, {"sum": 3}), "ab")) == 4 and models(to_cnf(knowledge, {"sum": 99}), "ab") == []
     with pytest.raises(UnknownName, match="no label named 'smu'; did you mean 'sum'"):
         to_cnf(knowledge, {"smu": 3})
-
-
-# -- DIMACS ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -141,6 +92,19 @@ def test_dimacs_that_is_damaged_is_refused(text, says):
     assert says in str(caught.value) and "\n" not in str(caught.value)
 
 
+def test_headers_and_clauses_must_agree_exactly():
+    assert parse_dimacs("p cnf 3 2\n1 -3 0 2 0").clauses == ((1, -3), (2,))
+    for text, says in (
+        ("p cnf 3 1\n1 0\n2 0\n", "announces 1 clauses, the text has 2"),
+        ("p cnf 3 1 0\n1 0\n", "expected 'p cnf VARIABLES CLAUSES', found 'p cnf 3 1 0'"),
+        ("p cnf 3 2\n1 0\n2\n", "ends inside a clause"),
+        ("c x\n\np dnf 3 1\n1 0\n", "line 3: expected"),
+        ("p cnf 3 1\n\n1 2x 0\n", "line 3: literals are whole numbers, found '1 2x 0'"),
+    ):
+        with pytest.raises(DataError, match=says):
+            parse_dimacs(text)
+
+
 SYMBOLS = st.one_of(
     st.booleans(), st.integers(), st.text(max_size=8), st.sampled_from(["3", "True", "it's", 'a "b"  c'])
 )
@@ -163,6 +127,30 @@ def test_any_comment_is_allowed(comment):
     assert parse_dimacs(f"{comment}\np cnf 1 1\n1 0\n").clauses == ((1,),)
 
 
+@pytest.mark.parametrize(
+    ("comment", "meanings"),
+    [
+        ("c 1 a = [1, 2]", {1: ("a", "[1, 2]")}), ("c 2 a = 1.5", {2: ("a", "1.5")}), ("c -3 x.y = -7", {-3: ("x.y", -7)}), ("c 1 a = None", {1: ("a", "None")}),
+        ("c 1 a = red and blue", {1: ("a", "red and blue")}), ("c 1 a = 'red  rose'", {1: ("a", "red  rose")}), ("c 1 a = False", {1: ("a", False)}),
+        ("c 1 a == 3", {}), ("c 1 a =", {}), ("c 1.5 a = 3", {}), ("c --1 a = 3", {}), ("c a 1 = 3", {}),
+    ],
+)  # fmt: skip
+def test_what_a_comment_says_of_a_literal(comment, meanings):
+    found = parse_dimacs(f"{comment}\np cnf 3 1\n1 0\n").meanings
+    assert found == meanings and [type(value) for _, value in found.values()] == [
+        type(value) for _, value in meanings.values()
+    ]
+
+
+def test_the_text_of_clauses_in_full():
+    cnf = CNF(5, ((3, -1), (), (-5,)), {4: ("b", "it's"), -2: ("a", 0), 1: ("c", True)})
+    text = 'c 4 b = "it\'s"\nc -2 a = 0\nc 1 c = True\nc p show 1 2 4 0\np cnf 5 3\n3 -1 0\n0\n-5 0\n'
+    assert cnf.to_dimacs() == text and parse_dimacs(text) == cnf
+    assert CNF(2, ((1, 2),)).to_dimacs() == "p cnf 2 1\n1 2 0\n"
+    every = CNF(1, ((1,),), {1: ("a", True)})
+    assert every.to_dimacs() == "c 1 a = True\nc p show 1 0\np cnf 1 1\n1 0\n"
+
+
 def test_knowledge_from_clauses():
     knowledge = knowledge_from_cnf(parse_dimacs("c 2 rain = True\np cnf 3 2\n1 -2 0\n-1 3 0\n"))
     assert knowledge.space.names == ("x1", "rain", "x3")
@@ -175,6 +163,14 @@ def test_knowledge_from_clauses():
         knowledge_from_cnf(parse_dimacs("p cnf 0 0\n"))
 
 
+def test_names_are_those_of_true_literals_alone():
+    cnf = CNF(4, ((1, -2, 4), (-4, 3)), {-1: ("not_this", True), 2: ("b", 1), 3: ("c", True), 4: ("d", False)})
+    knowledge = knowledge_from_cnf(cnf, "label")
+    assert knowledge.space.names == ("x1", "x2", "c", "x4") and knowledge.label_names == ("label",)
+    assert str(knowledge.labels[0].formula) == "(x1 or not x2 or x4) and (not x4 or c)"
+    assert str(clauses_formula([(-2,), (1, 2, -3)], ["p", "q", "r"])) == "not q and (p or q or not r)"
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_clauses_make_the_round_trip_through_knowledge(seed):
     clauses = random_cnf(8, 15, 3, rng_for(seed, "trip"))
@@ -183,9 +179,6 @@ def test_clauses_make_the_round_trip_through_knowledge(seed):
         expected = sum(1 for _ in solver.enum_models())
     assert knowledge.diagram.counts[(True,)] == expected
     assert len(models(to_cnf(knowledge, given={"y": True}), knowledge.space.names)) == expected
-
-
-# -- random rules ------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,7 +191,9 @@ def test_random_clauses_keep_their_promises(variables, clauses, length, seed):
     assert len(made) == len(set(made)) == clauses
     assert all(len({abs(literal) for literal in clause}) == len(clause) == length for clause in made)
     assert {abs(literal) for clause in made for literal in clause} <= set(range(1, variables + 1))
-    assert solution(made) is not None and made == random_cnf(variables, clauses, length, rng_for(seed, "cnf"))
+    with Solver("cadical153", bootstrap_with=made) as solver:
+        assert solver.solve()
+    assert made == random_cnf(variables, clauses, length, rng_for(seed, "cnf"))
     assert (clauses, length) in {(1, 1), (3, 2), (7, 3)} or made != random_cnf(
         variables, clauses, length, rng_for(9, "cnf")
     )
@@ -221,106 +216,3 @@ def test_the_most_clauses_that_hold_together():
 def test_both_signs_and_all_variables_are_as_likely():
     literals = np.array([random_cnf(10, 20, 3, rng_for(seed, "even")) for seed in range(50)]).ravel()
     assert abs((literals > 0).mean() - 0.5) < 0.03 and abs(np.bincount(abs(literals))[1:] - 300).max() < 60
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_solution_agrees_with_trying_all(seed):
-    rng = rng_for(seed, "satisfiable")
-    variables = int(rng.integers(1, 5))
-    offered = [c for k in range(3) for c in combinations([*range(1, variables + 1), *range(-variables, 0)], k)]
-    clauses = [offered[place] for place in rng.integers(len(offered), size=rng.integers(0, 12)) if offered[place]]
-    space = bits([f"x{number}" for number in range(variables)])
-    truth = evaluate(clauses_formula(clauses, space.names), space, space.all_codes()).any()
-    found = solution(clauses)
-    assert (found is not None) == truth and solution([*clauses, ()]) is None
-    assert found is None or all(found.intersection(clause) for clause in clauses)
-
-
-def test_absent_is_a_value_like_others_in_clauses():
-    space = ConceptSpace((Concept("a", (1, ABSENT)), Concept("b", (True, ABSENT, False))))
-    cnf = to_cnf(Knowledge.of(space, {"y": "b or a == 'absent'"}))
-    assert Counter(models(cnf, ("a", "b", "y"))) == Counter(
-        (a, b, b is True or a == ABSENT) for a in (1, ABSENT) for b in (True, ABSENT, False)
-    )
-
-
-@pytest.mark.parametrize("literal", ["3", "-3"])
-def test_variables_that_the_header_does_not_announce_are_refused(literal):
-    with pytest.raises(DataError, match="announces 2 variables, the text uses 3"):
-        parse_dimacs(f"p cnf 2 1\n1 {literal} 0\n")
-
-
-def test_the_text_of_clauses_in_full():
-    cnf = CNF(5, ((3, -1), (), (-5,)), {4: ("b", "it's"), -2: ("a", 0), 1: ("c", True)})
-    text = 'c 4 b = "it\'s"\nc -2 a = 0\nc 1 c = True\nc p show 1 2 4 0\np cnf 5 3\n3 -1 0\n0\n-5 0\n'
-    assert cnf.to_dimacs() == text and parse_dimacs(text) == cnf
-    assert CNF(2, ((1, 2),)).to_dimacs() == "p cnf 2 1\n1 2 0\n"
-    every = CNF(1, ((1,),), {1: ("a", True)})
-    assert every.to_dimacs() == "c 1 a = True\nc p show 1 0\np cnf 1 1\n1 0\n"
-
-
-@pytest.mark.parametrize(
-    ("comment", "meanings"),
-    [
-        ("c 1 a = [1, 2]", {1: ("a", "[1, 2]")}), ("c 2 a = 1.5", {2: ("a", "1.5")}), ("c -3 x.y = -7", {-3: ("x.y", -7)}), ("c 1 a = None", {1: ("a", "None")}),
-        ("c 1 a = red and blue", {1: ("a", "red and blue")}), ("c 1 a = 'red  rose'", {1: ("a", "red  rose")}), ("c 1 a = False", {1: ("a", False)}),
-        ("c 1 a == 3", {}), ("c 1 a =", {}), ("c 1.5 a = 3", {}), ("c --1 a = 3", {}), ("c a 1 = 3", {}),
-    ],
-)  # fmt: skip
-def test_what_a_comment_says_of_a_literal(comment, meanings):
-    found = parse_dimacs(f"{comment}\np cnf 3 1\n1 0\n").meanings
-    assert found == meanings and [type(value) for _, value in found.values()] == [
-        type(value) for _, value in meanings.values()
-    ]
-
-
-def test_headers_and_clauses_must_agree_exactly():
-    assert parse_dimacs("p cnf 3 2\n1 -3 0 2 0").clauses == ((1, -3), (2,))
-    for text, says in (
-        ("p cnf 3 1\n1 0\n2 0\n", "announces 1 clauses, the text has 2"),
-        ("p cnf 3 1 0\n1 0\n", "expected 'p cnf VARIABLES CLAUSES', found 'p cnf 3 1 0'"),
-        ("p cnf 3 2\n1 0\n2\n", "ends inside a clause"),
-        ("c x\n\np dnf 3 1\n1 0\n", "line 3: expected"),
-        ("p cnf 3 1\n\n1 2x 0\n", "line 3: literals are whole numbers, found '1 2x 0'"),
-    ):
-        with pytest.raises(DataError, match=says):
-            parse_dimacs(text)
-
-
-def test_names_are_those_of_true_literals_alone():
-    cnf = CNF(4, ((1, -2, 4), (-4, 3)), {-1: ("not_this", True), 2: ("b", 1), 3: ("c", True), 4: ("d", False)})
-    knowledge = knowledge_from_cnf(cnf, "label")
-    assert knowledge.space.names == ("x1", "x2", "c", "x4") and knowledge.label_names == ("label",)
-    assert str(knowledge.labels[0].formula) == "(x1 or not x2 or x4) and (not x4 or c)"
-    assert str(clauses_formula([(-2,), (1, 2, -3)], ["p", "q", "r"])) == "not q and (p or q or not r)"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "xor(a, b, c) or not (a and b)", "iff(a, implies(b, c))", "implies(a or b, c and a)", "(a and b) or (b and c) or (a and c)", "xor(a)", "xor()",
-        "a and True", "a or n > 2", "not (n > 9) and a", "n == 2 or implies(n == 0, a)", "count(a, b, n == 1) == 2", "a if b else c",
-    ],
-)  # fmt: skip
-def test_every_connective_keeps_the_number_of_models(text):
-    space = ConceptSpace((*bits(["a", "b", "c"]).concepts, Concept("n", (0, 1, 2))))
-    rule, codes = parse(text), space.all_codes()
-    truth = evaluate(rule, space, codes)
-    knowledge = Knowledge(space, (Label("y", rule, (False, True)),), (Constraint("some", parse("a or b or n > 0")), Constraint("odd", parse("not (c and n == 2)"))))  # fmt: skip
-    inside = knowledge.can_be(codes)
-    worlds = [(*space.decode(row).values(), bool(y)) for row, y in zip(codes[inside], truth[inside], strict=True)]
-    assert Counter(models(to_cnf(knowledge), (*space.names, "y"))) == Counter(worlds)
-    for value in (False, True):
-        given = models(to_cnf(knowledge, {"y": value}), space.names)
-        assert Counter(given) == Counter(world[:-1] for world in worlds if world[-1] == value)
-
-
-def test_a_concept_of_one_truth_is_that_truth():
-    space = ConceptSpace((Concept("never", (False,)), Concept("always", (True,)), *bits(["b"]).concepts))
-    for text, truth in (
-        ("never or b", lambda b: b),
-        ("always and b", lambda b: b),
-        ("xor(always, b, never)", lambda b: not b),
-    ):
-        cnf = to_cnf(Knowledge.of(space, {"y": text}))
-        assert Counter(models(cnf, ("never", "always", "b", "y"))) == Counter((False, True, b, truth(b)) for b in (False, True))  # fmt: skip

@@ -1,13 +1,14 @@
-"""Constrained decoding never breaks a constraint, and is the best of all worlds that do not."""
+"""Constrained decoding never breaks a constraint, and is the best of all worlds that do not, or says that it may not be."""
+
+from itertools import product
 
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
+from assay import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, parse
+from assay.concepts import ABSENT
 from assay.errors import KnowledgeError
-from assay.logic import Constraint, Decoder, Knowledge, Limits, compile_diagram, parse
-from assay.logic.decode import _distinct, _walk, decode
-from assay.logic.limits import best_completions
+from assay.logic import Decoder, DifferentGroups, Limits, some_different
 from assay.seeds import rng_for
 from tests.boards import solutions, sudoku
 
@@ -35,48 +36,21 @@ def test_sudoku_is_decoded_to_the_best_of_its_288_boards(budget):
     assert np.allclose(found.logs, best_of(solutions(), given), atol=1e-9)
 
 
-def test_too_few_states_are_told():
+@pytest.mark.parametrize(("states", "proven"), [(3, False), (100_000, True)])
+def test_a_search_of_too_few_states_says_that_there_may_be_better_worlds(monkeypatch, states, proven):
+    monkeypatch.setattr("assay.logic.decode.BEAM", 2)  # a limit: the first walk is narrow, the second makes up for it
     knowledge = sudoku()
-    given = spreads(knowledge.space, 20, 5.0)
-    narrow = Decoder(knowledge, Limits(knowledge, 300), states=3)
-    import assay.logic.decode as module
-
-    usual = module.BEAM
-    module.BEAM = 2
-    try:
-        found = narrow(given)
-    finally:
-        module.BEAM = usual
+    given = spreads(knowledge.space, 12)
+    found = Decoder(knowledge, Limits(knowledge, 300), states=states)(given)
     best = best_of(solutions(), given)
-    assert not found.proven.all()
-    assert not knowledge.violations(found.codes[found.solved]).any()
-    assert (found.logs <= best + 1e-9).all() and np.allclose(found.logs[found.proven], best[found.proven])
-    assert (found.codes[~found.solved] == -1).all(axis=None) and np.isneginf(found.logs[~found.solved]).all()
-
-
-def test_a_full_search_makes_up_for_a_narrow_beam(monkeypatch):
-    monkeypatch.setattr("assay.logic.decode.BEAM", 2)
-    knowledge = sudoku()
-    given = spreads(knowledge.space, 5, 5.0)
-    found = Decoder(knowledge, Limits(knowledge, 300))(given)
-    assert found.proven.all() and np.allclose(found.logs, best_of(solutions(), given), atol=1e-9)
-
-
-def test_the_most_promising_states_are_kept():
-    space = bits(["a", "b", "c", "d"])
-    diagram = compile_diagram([parse("count(a, b, c, d) == 2")], space)
-    lawful = [world for world in space.all_codes() if world.sum() == 2]
-    for seed in range(20):
-        costs = list(rng_for(seed, "costs").uniform(size=(4, 2)))
-        best = min(sum(costs[place][code] for place, code in enumerate(world)) for world in lawful)
-        walk = _walk([diagram], [best_completions(diagram, costs)], costs, 1, np.inf)
-        assert walk.cost == pytest.approx(best)  # the bounds of one diagram are exact, so that one state is enough
+    assert found.proven.all() == proven and not knowledge.violations(found.codes[found.solved]).any()
+    assert (found.logs <= best + 1e-9).all() and np.allclose(found.logs[found.proven], best[found.proven], atol=1e-9)
 
 
 def test_what_the_model_rules_out_is_taken_only_if_it_must_be():
     knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("one", parse("count(a, b) == 1"))])
     sure = [np.array([[0.0, 1.0], [0.0, 1.0]]), np.array([[0.4, 0.6], [0.0, 1.0]])]
-    found = decode(knowledge, sure)
+    found = Decoder(knowledge)(sure)
     assert found.codes[0].tolist() == [1, 0] and found.logs[0] == pytest.approx(np.log(0.4))
     assert found.codes[1].sum() == 1 and found.logs[1] < -1e8
 
@@ -87,7 +61,7 @@ def test_empty_slots_are_decoded_whole():
         (Concept("o.fill", values), Concept("o.edge", values)), (Slot("o", "things", ("fill", "edge")),)
     )
     knowledge = Knowledge.of(space, {"y": "o.fill == 'red'"})
-    found = decode(knowledge, [np.array([[0.1, 0.0, 0.9]]), np.array([[0.5, 0.1, 0.4]])])
+    found = Decoder(knowledge)([np.array([[0.1, 0.0, 0.9]]), np.array([[0.5, 0.1, 0.4]])])
     assert found.codes.tolist() == [[2, 2]]
 
 
@@ -96,19 +70,10 @@ def test_nothing_to_decode_to_and_too_large_are_told():
     limits = [Constraint("one", parse("count(a, b) == 1")), Constraint("same", parse("iff(a, b)"))]
     half = [np.full((1, 2), 0.5)] * 2
     with pytest.raises(KnowledgeError, match="no world keeps all constraints"):
-        decode(Knowledge.of(space, {"y": "a"}, limits), half)
+        Decoder(Knowledge.of(space, {"y": "a"}, limits))(half)
     knowledge = sudoku()
     with pytest.raises(KnowledgeError, match="too large to decode under: constraint 'u0'"):
         Decoder(knowledge, Limits(knowledge, 20))(spreads(knowledge.space, 2))
-
-
-def test_changed_concepts_are_counted():
-    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a"}, [Constraint("one", parse("count(a, b, c) == 1"))])
-    found = decode(knowledge, [np.array([[0.1, 0.9]]), np.array([[0.3, 0.7]]), np.array([[0.2, 0.8]])])
-    assert found.codes.tolist() == [[1, 0, 0]] and found.changed.tolist() == [2]
-
-
-# -- constraints of many kinds at once ---------------------------------------------------------------------------------
 
 
 def mixed():
@@ -142,68 +107,88 @@ def test_worlds_under_constraints_of_many_kinds_are_the_best_that_there_are(budg
     assert (found.changed[lawful] == 0).all() and (found.changed[~lawful] > 0).all() and 0 < lawful.sum() < 60
 
 
-def test_what_each_world_breaks_has_a_column_for_slots_first():
-    knowledge = mixed()
-    codes = knowledge.space.encode(
-        [
-            {"a": 2, "b": True, "o.hue": ABSENT, "o.n": 1, "c": 3},
-            {"a": 0, "b": False, "o.hue": ABSENT, "o.n": ABSENT, "c": 1},
-            {"a": 0, "b": True, "o.hue": "red", "o.n": 2, "c": 4},
-        ]
-    )
-    assert Decoder(knowledge)._broken(codes).astype(int).tolist() == [[1, 0, 0, 1, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 1]]
-
-
-def test_a_search_over_several_groups_is_exact_or_says_that_it_is_not(monkeypatch):
-    knowledge = mixed()
-    limits = Limits(knowledge, 16)
-    assert len(limits.groups) > 1
-    worlds = knowledge.space.all_codes()[knowledge.can_be(knowledge.space.all_codes())]
-    given = spreads(knowledge.space, 30, 0.7, seed=5)
-    best = best_of(worlds, given)
-    for beam, states, exact in ((256, 50_000, True), (1, 50_000, True), (1, 1, False), (2, 2, False)):
-        monkeypatch.setattr("assay.logic.decode.BEAM", beam)
-        decoder = Decoder(knowledge, limits, states)
-        rows = [decoder._searched([one[row] for one in given]) for row in range(30)]
-        logs = np.array(
-            [
-                sum(np.log(one[row, code]) for one, code in zip(given, codes, strict=True))
-                if codes[0] >= 0
-                else -np.inf
-                for row, (codes, _) in enumerate(rows)
-            ]
-        )
-        proven = np.array([proven for _, proven in rows])
-        assert proven.all() == exact and np.allclose(logs[proven], best[proven]) and (logs <= best + 1e-9).all()
-        assert all(codes.tolist() in worlds.tolist() for codes, _ in rows if codes[0] >= 0)
-
-
-def test_of_states_in_the_same_nodes_the_cheapest_is_kept_whatever_their_order():
-    rng = np.random.default_rng(2)
-    reached = rng.integers(0, 3, size=(6, 5, 2)) * np.array([1, 4])  # the nodes of two diagrams, few and many
-    total = rng.permutation(30).reshape(6, 5).astype(float)
-    parents, codes = np.nonzero(total < 27)
-    found = set(zip(*(one.tolist() for one in _distinct(reached, total, parents, codes)), strict=True))
-    best = {}
-    for parent, code in sorted(zip(parents.tolist(), codes.tolist(), strict=True), key=lambda pair: total[pair]):
-        best.setdefault(tuple(reached[parent, code].tolist()), (parent, code))
-    assert found == set(best.values()) and len(found) == 8
-    wide = reached.astype(np.int64) * 2**31  # products of widths that no number of 64 bits holds
-    assert set(zip(*(one.tolist() for one in _distinct(wide, total, parents, codes)), strict=True)) == found
-
-
 def test_slots_too_large_to_decode_under_are_told():
     knowledge = mixed()
     with pytest.raises(KnowledgeError, match="the slots of this space are too large to decode under"):
         Decoder(knowledge, Limits(knowledge, 2))(spreads(knowledge.space, 2))
 
 
-def test_where_no_world_keeps_all_groups_nothing_is_found_and_nothing_proven():
-    rules = [Constraint("three", parse("a + b + c == 3")), Constraint("four", parse("a + b + c == 4"))]
-    knowledge = Knowledge.of(digits(["a", "b", "c"], range(3)), {"y": "a"}, rules)
-    limits = Limits(knowledge)
-    limits._made[frozenset(["three", "four"])] = None  # as if they were too large together
-    sure = np.eye(3) * 0.7 + 0.1
-    found = Decoder(knowledge, limits)([sure[[0, 1, 2]], sure[[0, 1, 0]], sure[[0, 1, 2]]])  # 0, 3 and 4 in all
-    assert found.codes.tolist() == [[-1] * 3] * 3 and np.isneginf(found.logs).all()
-    assert not found.proven.any() and not found.solved.any() and found.changed.tolist() == [3, 3, 3]
+SQUARE = DifferentGroups(9, 3, ((0, 1, 2), (3, 4, 5), (6, 7, 8), (0, 3, 6), (1, 4, 7), (2, 5, 8)))
+
+
+LOOSE = DifferentGroups(5, 4, ((0, 1, 2), (2, 3, 4), (0, 4)))
+
+
+def lawful(groups):
+    worlds = np.array(list(product(range(groups.values), repeat=groups.concepts)))
+    return worlds[[all(len({*world[list(group)]}) == len(group) for group in groups.groups) for world in worlds]]
+
+
+@pytest.mark.parametrize("groups", [SQUARE, LOOSE], ids=["square", "loose"])
+def test_all_worlds_are_found(groups):
+    everything = [(1 << groups.values) - 1] * groups.concepts
+    found = some_different(groups, everything, 10_000)
+    assert sorted(found.tolist()) == lawful(groups).tolist()
+    assert len(some_different(groups, everything, 2)) == 2
+    assert len(some_different(groups, [1, 1, *everything[2:]], 2)) == 0
+
+
+def test_other_constraints_are_not_for_this_search():
+    space = ConceptSpace(tuple(Concept(name, (1, 2, 3)) for name in "abc"))
+    different = parse("all_different(a, b, c)", space.names)
+    assert DifferentGroups.of([different], space) == DifferentGroups(3, 3, ((0, 1, 2),))
+    assert DifferentGroups.of([different, parse("a < b", space.names)], space) is None
+    assert DifferentGroups.of([parse("all_different(a, b, 1)", space.names)], space) is None
+    mixed = ConceptSpace((*space.concepts, Concept("d", (1, 2))))
+    assert DifferentGroups.of([different], mixed) is None
+
+
+def test_worlds_are_found_up_to_the_number_asked_for():
+    everything = [0b111] * 9
+    for most in (0, 1, 5, 12, 13):
+        assert len(some_different(SQUARE, everything, most)) == min(most, 12)
+    assert some_different(SQUARE, [0b011, 0b011, 0b011, *everything[3:]], 9).shape == (0, 9)
+    one = some_different(SQUARE, [0b001, 0b010, *everything[2:]], 9)
+    assert sorted(one.tolist()) == [world for world in lawful(SQUARE).tolist() if world[:2] == [0, 1]]
+
+
+def test_a_large_space_of_different_concepts_is_decoded_by_the_search():
+    names = [f"c{n}" for n in range(25)]
+    space = ConceptSpace(tuple(Concept(name, (1, 2, 3, 4, 5)) for name in names))
+    groups = [*(range(5 * n, 5 * n + 5) for n in range(5)), *(range(n, 25, 5) for n in range(5))]
+    limits = [
+        Constraint(f"g{n}", parse(f"all_different({', '.join(names[p] for p in own)})", names))
+        for n, own in enumerate(groups)
+    ]
+    knowledge = Knowledge.of(space, {"y": "c0 == 1"}, limits)
+    square = (np.arange(5)[:, None] * 2 + np.arange(5)[None, :]) % 5  # a latin square
+    probabilities = np.full((2, 25, 5), 0.05)
+    probabilities[:, np.arange(25), square.ravel()] = 0.8
+    probabilities[1, 7] = [0.3, 0.3, 0.2, 0.1, 0.1]
+    probabilities[1, 7, square.ravel()[7]] = 0.05
+    decoder = Decoder(knowledge)
+    assert decoder.different is not None and len(decoder.different.groups) == 10
+    decoded = decoder(list(probabilities.transpose(1, 0, 2)))
+    assert decoded.codes.tolist() == [square.ravel().tolist()] * 2 and decoded.proven.all()
+    assert decoded.changed.tolist() == [0, 1] and decoded.logs == pytest.approx(
+        [25 * np.log(0.8), 24 * np.log(0.8) + np.log(0.05)]
+    )
+
+
+def test_each_example_of_a_large_space_is_searched_by_itself():
+    space = ConceptSpace(tuple(Concept(f"c{n}", (0, 1)) for n in range(41)))
+    pairs = [Constraint(f"p{n}", parse(f"all_different(c{n}, c{n + 1})")) for n in range(0, 40, 2)]
+    knowledge = Knowledge.of(space, {"y": "c0 == 1"}, pairs)
+    rng = np.random.default_rng(4)
+    chances = [rng.dirichlet([1.0, 1.0], size=5) for _ in range(41)]
+    found = Decoder(knowledge)(chances)
+    expected = np.zeros((5, 41), dtype=int)
+    for row in range(5):
+        for n in range(0, 40, 2):
+            first = chances[n][row, 0] * chances[n + 1][row, 1] > chances[n][row, 1] * chances[n + 1][row, 0]
+            expected[row, [n, n + 1]] = [0, 1] if first else [1, 0]
+        expected[row, 40] = chances[40][row].argmax()
+    assert found.codes.tolist() == expected.tolist() and found.proven.all()
+    assert found.logs == pytest.approx([sum(np.log(chances[n][row, code]) for n, code in enumerate(expected[row])) for row in range(5)])  # fmt: skip
+    likely = np.stack([one.argmax(axis=1) for one in chances], axis=1)
+    assert found.changed.tolist() == (likely != expected).sum(axis=1).tolist()

@@ -1,19 +1,16 @@
 """Knowledge gives labels, flags, diagrams and plain data, and refuses rules that cannot serve."""
 
 import json
-import sys
 from collections import Counter
 
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.errors import AssayError, FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName
-from assay.logic import NO_RULE, TRUE, Constraint, Knowledge, Label, Odds, evaluate, parse, shape_of
-from assay.logic import formula as f
-from assay.prolog import readable
+from assay import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, digits, evaluate, parse
+from assay.concepts import ABSENT
+from assay.errors import AssayError, FormulaError, KnowledgeError, RuleUnknown, UnknownName
+from assay.logic import NO_RULE, TRUE, Label, Odds
 from assay.seeds import rng_for
-from tests.logic.formulas import CASES, case
 
 CARS = ConceptSpace(
     tuple(
@@ -23,6 +20,8 @@ CARS = ConceptSpace(
     ),
     tuple(Slot(f"car{n}", "cars", ("hue", "load")) for n in (1, 2)),
 )
+
+
 TRAIN = Knowledge.of(
     CARS,
     {"east": "any(x.hue == 'red' and heavy for x in cars)", "most": "car1.load", "first": "car1.hue"},
@@ -32,39 +31,14 @@ TRAIN = Knowledge.of(
     ],
     {"limit": "1 + 1", "heavy": "count(x.load >= limit for x in cars) >= 1"},
 )
+
+
 COIN = Knowledge.of(
     digits(["a", "b"]),
     {"y": "lead > 0", "plain": "a == b", "sum": "a + b"},
     definitions={"lead": "a - b"},
     odds={"y": Odds(parse("2 * lead - 1"), 0.3)},
 )
-
-
-@pytest.mark.parametrize("place", range(CASES))
-def test_label_codes_are_places_among_the_values(place):
-    one = case(place)
-    try:
-        knowledge = Knowledge.of(one.space, {"y": one.formula})
-    except KnowledgeError as error:
-        assert len({value for value in one.values if value != ABSENT}) < 2 and "leaves nothing to learn" in str(error)
-        return
-    label = knowledge.label("y")
-    assert set(label.values) >= {value for value in one.values if value != ABSENT}
-    assert label.kind == shape_of(one.formula, one.space).kind
-    expected = [label.values.index(value) if value != ABSENT else -1 for value in one.values]
-    assert knowledge.labels_of(one.codes)[:, 0].tolist() == expected
-
-
-@pytest.mark.parametrize("place", range(0, CASES, 4))
-def test_plain_data_reads_back(place):
-    one = case(place)
-    try:
-        knowledge = Knowledge.of(
-            one.space, {"y": one.formula}, [Constraint("c", one.formula.eq(one.formula), ("tag",))]
-        )
-    except AssayError:
-        return
-    assert Knowledge.from_dict(json.loads(json.dumps(knowledge.to_dict()))) == knowledge
 
 
 def test_labels_violations_and_possible_worlds():
@@ -97,9 +71,23 @@ def test_definitions_name_parts_and_may_use_earlier_ones():
     )
 
 
-def test_without_constraints_nothing_is_violated_and_all_is_possible():
-    knowledge = Knowledge.of(bits(["a"]), {"y": "a"})
-    assert knowledge.violations(np.zeros((3, 1), dtype=int)).shape == (3, 0) and knowledge.possible == TRUE
+def test_definitions_reach_labels_constraints_and_odds():
+    space = digits(["a", "b"], range(3))
+    knowledge = Knowledge.of(
+        space, {"y": "far > 1"}, [Constraint("near", parse("far < 2 or a == 0"), ("t",))],
+        {"lead": "a - b", "far": "abs(lead)"}, {"y": Odds(parse("far - 1"), 2.0)},
+    )  # fmt: skip
+    assert str(knowledge.label("y").formula) == "abs(a - b) > 1"
+    assert str(knowledge.constraints[0].formula) == "abs(a - b) < 2 or a == 0"
+    assert str(knowledge.label("y").odds.score) == "abs(a - b) - 1" and knowledge.label("y").odds.scale == 2.0
+    codes = space.all_codes()
+    broken = [not (abs(a - b) < 2 or a == 0) for a, b in codes.tolist()]
+    assert knowledge.violations(codes)[:, 0].tolist() == broken and any(broken)
+
+
+def test_definitions_have_names_of_their_own():
+    with pytest.raises(KnowledgeError, match="definition 'a' has the name of a concept"):
+        Knowledge.of(bits(["a", "b"]), {"y": "a"}, definitions={"a": "b"})
 
 
 def test_values_of_labels():
@@ -111,6 +99,23 @@ def test_values_of_labels():
     assert Knowledge.of(CARS, {"y": "'red' if car1.load == 1 else car2.hue"}).label("y").values == ("red", "blue")
     codes = space.encode([{"a": 5, "b": 0}])
     assert Knowledge.of(space, {"y": "a ** 60"}).labels_of(codes).tolist() == [[2]]
+
+
+def test_symbols_that_a_label_can_take_are_in_the_order_of_the_concept():
+    space = ConceptSpace((Concept("hue", ("red", "blue", "grey", ABSENT)), Concept("n", (0, 1))))
+    label = Knowledge.of(space, {"y": "hue if n == 1 else 'blue'"}).label("y")
+    assert label.values == ("red", "blue", "grey") and label.kind == "symbol"
+    two = Knowledge.of(space, {"y": "'grey' if hue == 'red' else 'blue' if n == 1 else 'grey'"}).label("y")
+    assert two.values == ("grey", "blue")
+    never = Knowledge.of(space, {"y": "'red' if n > 1 else hue if hue in ('blue', 'grey') else 'grey'"}).label("y")
+    assert never.values == ("blue", "grey")  # red never comes out
+
+
+def test_a_value_that_is_none_of_the_labels_has_no_code():
+    space = ConceptSpace((Concept("a", (3, 1, 2, 7)), Concept("hue", ("red", "blue", "grey"))))
+    labels = (Label("n", parse("a"), (2, 3)), Label("hue_too", parse("hue"), ("grey", "red")))
+    codes = np.array([[0, 0], [1, 1], [2, 2], [3, 0]])
+    assert Knowledge(space, labels).labels_of(codes).tolist() == [[1, 1], [-1, -1], [0, 0], [-1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -153,14 +158,16 @@ def test_damaged_names_are_refused(name):
         Knowledge.from_dict({**data, "concepts": [{"name": name, "values": [False, True]}]})
 
 
-# -- labels that are drawn ---------------------------------------------------------------------------------------------
-
-
-def test_each_label_has_a_luck_of_its_own():
-    even = Odds(parse("a - a"), 1.0)
-    knowledge = Knowledge.of(bits(["a"]), {"x": "a", "y": "a"}, odds={"x": even, "y": even})
-    luck = np.array([[0.1, 0.9], [0.9, 0.1], [0.1, 0.1]])
-    assert knowledge.drawn_labels(np.zeros((3, 1), dtype=int), luck).tolist() == [[1, 0], [0, 1], [1, 1]]
+def test_plain_data_in_full():
+    data = json.loads(json.dumps(TRAIN.to_dict()))
+    assert data["slots"] == [{"name": f"car{n}", "group": "cars", "attributes": ["hue", "load"]} for n in (1, 2)]
+    assert data["encoders"] == [{"name": g.name, "concepts": list(g.concepts)} for g in CARS.encoders]
+    assert data["constraints"] == [
+        {"name": "engine", "formula": "car1.hue != 'absent'", "tags": ["presence"]},
+        {"name": "loads", "formula": "all(x.load != y.load for x, y in pairs(cars))", "tags": ["counting", "pairs"]},
+    ]
+    assert "subconcepts" not in data and Knowledge.from_dict(data) == TRAIN
+    assert [one.tags for one in Knowledge.from_dict(data).constraints] == [("presence",), ("counting", "pairs")]
 
 
 def test_odds_read_back():
@@ -178,11 +185,6 @@ def test_chances_by_hand():
     assert certain.chances(np.array([[0], [1]])).tolist() == [[0], [1]]
 
 
-def test_the_rule_says_where_true_is_the_likelier():
-    codes = COIN.space.all_codes()
-    assert ((COIN.chances(codes)[:, 0] > 0.5) == COIN.labels_of(codes)[:, 0]).all()
-
-
 def test_drawn_labels_are_true_where_luck_is_below_chance():
     codes = COIN.space.all_codes()
     chance, plain = COIN.chances(codes)[:, 0], COIN.labels_of(codes)
@@ -196,6 +198,13 @@ def test_drawn_labels_are_true_as_often_as_their_chance():
     rows = np.repeat([[5, 4], [2, 6]], 4000, axis=0)
     found = COIN.drawn_labels(rows, rng_for(0, "luck").random((len(rows), 3)))[:, 0].reshape(2, -1).mean(axis=1)
     assert found == pytest.approx([1 / (1 + np.exp(-0.3)), 1 / (1 + np.exp(2.7))], abs=0.025)
+
+
+def test_each_label_has_a_luck_of_its_own():
+    even = Odds(parse("a - a"), 1.0)
+    knowledge = Knowledge.of(bits(["a"]), {"x": "a", "y": "a"}, odds={"x": even, "y": even})
+    luck = np.array([[0.1, 0.9], [0.9, 0.1], [0.1, 0.1]])
+    assert knowledge.drawn_labels(np.zeros((3, 1), dtype=int), luck).tolist() == [[1, 0], [0, 1], [1, 1]]
 
 
 @pytest.mark.parametrize(
@@ -224,10 +233,12 @@ def test_damaged_odds_are_refused(odds):
         Knowledge.from_dict({**data, "labels": [{**data["labels"][0], "odds": odds}]})
 
 
-# -- two levels, listed types, counts and things that are not there ----------------------------------------------------
-
 CELLS = digits(["p", "q"], range(3))
+
+
 FINER = Knowledge.of(CELLS, {"total": "p + q", "even": "p == q"})
+
+
 COARSE = ConceptSpace((Concept("total", tuple(range(5))), Concept("even", (False, True))))
 
 
@@ -251,11 +262,6 @@ def test_two_levels_read_back_and_can_be_asked_for_some_concepts():
 def test_subconcepts_that_give_something_else_are_refused(finer, says):
     with pytest.raises(KnowledgeError, match=says):
         Knowledge.of(COARSE, {"y": "even"}, subconcepts=finer)
-
-
-def test_subconcepts_need_not_give_every_value():
-    finer = Knowledge.of(CELLS, {"total": "p + 1"})
-    assert Knowledge.of(COARSE, {"y": "even"}, subconcepts=finer).subconcepts == finer
 
 
 def test_counts_and_what_means_nothing_read_back():
@@ -300,40 +306,6 @@ def test_types_that_cannot_serve_are_refused():
         listed.boundaries
 
 
-def test_definitions_have_names_of_their_own():
-    with pytest.raises(KnowledgeError, match="definition 'a' has the name of a concept"):
-        Knowledge.of(bits(["a", "b"]), {"y": "a"}, definitions={"a": "b"})
-
-
-def test_possible_worlds_are_those_within():
-    codes = CARS.all_codes()
-    assert TRAIN.can_be(codes).tolist() == evaluate(TRAIN.possible, CARS, codes).tolist()
-
-
-def test_a_label_too_large_to_compile_has_the_values_that_it_lists(monkeypatch):
-    def refuse(*_):
-        raise TooLarge("too many nodes")
-
-    monkeypatch.setattr("assay.logic.knowledge.compile_diagram", refuse)
-    space = digits(["a", "b"])
-    assert Knowledge.of(space, {"y": "7 if a > b else 3 if a == 1 else 5"}).label("y").values == (3, 5, 7)
-    for text in ("a if b == 1 else 5", "5 if b == 1 else a", "a + b"):
-        with pytest.raises(TooLarge):
-            Knowledge.of(space, {"y": text})
-
-
-def test_a_knowledge_in_words():
-    assert repr(COIN).startswith("Knowledge(y = a - b > 0; plain = a == b; sum = a + b; concepts a, b; 0 constraints")
-    unruled = Knowledge(bits(["a"]), (Label("y", NO_RULE, (False, True)),))
-    assert "y by no known rule" in repr(unruled)
-    for asked in ("labels_of", "diagram", "boundaries"):
-        with pytest.raises(RuleUnknown, match="none is known for label 'y'"):
-            unruled.labels_of(np.zeros((1, 1), int)) if asked == "labels_of" else getattr(unruled, asked)
-
-
-# -- several labels, each with what is its own -------------------------------------------------------------------------
-
-
 def test_types_are_of_the_label_that_they_are_listed_for():
     rules = {"x": "a and b", "y": "b or c", "z": "c"}
     types = {"y": {"none": "not b and not c"}, "w": {"no label": "a"}, "x": {"one": "a ^ b", "no a": "not a"}}
@@ -354,16 +326,13 @@ def test_types_are_of_the_label_that_they_are_listed_for():
     assert [boundary.listed for boundary in knowledge.boundaries] == [True, True, False]
 
 
-def test_plain_data_in_full():
-    data = json.loads(json.dumps(TRAIN.to_dict()))
-    assert data["slots"] == [{"name": f"car{n}", "group": "cars", "attributes": ["hue", "load"]} for n in (1, 2)]
-    assert data["encoders"] == [{"name": g.name, "concepts": list(g.concepts)} for g in CARS.encoders]
-    assert data["constraints"] == [
-        {"name": "engine", "formula": "car1.hue != 'absent'", "tags": ["presence"]},
-        {"name": "loads", "formula": "all(x.load != y.load for x, y in pairs(cars))", "tags": ["counting", "pairs"]},
-    ]
-    assert "subconcepts" not in data and Knowledge.from_dict(data) == TRAIN
-    assert [one.tags for one in Knowledge.from_dict(data).constraints] == [("presence",), ("counting", "pairs")]
+def test_a_knowledge_in_words():
+    assert repr(COIN).startswith("Knowledge(y = a - b > 0; plain = a == b; sum = a + b; concepts a, b; 0 constraints")
+    unruled = Knowledge(bits(["a"]), (Label("y", NO_RULE, (False, True)),))
+    assert "y by no known rule" in repr(unruled)
+    for asked in ("labels_of", "diagram", "boundaries"):
+        with pytest.raises(RuleUnknown, match="none is known for label 'y'"):
+            unruled.labels_of(np.zeros((1, 1), int)) if asked == "labels_of" else getattr(unruled, asked)
 
 
 def test_a_rule_is_known_where_that_of_every_label_is():
@@ -376,13 +345,6 @@ def test_a_rule_is_known_where_that_of_every_label_is():
     assert both.giving(["x"]) == Knowledge(bits(["a"]), (known,)) and both.giving(["y", "x"]) == both
 
 
-def test_a_value_that_is_none_of_the_labels_has_no_code():
-    space = ConceptSpace((Concept("a", (3, 1, 2, 7)), Concept("hue", ("red", "blue", "grey"))))
-    labels = (Label("n", parse("a"), (2, 3)), Label("hue_too", parse("hue"), ("grey", "red")))
-    codes = np.array([[0, 0], [1, 1], [2, 2], [3, 0]])
-    assert Knowledge(space, labels).labels_of(codes).tolist() == [[1, 1], [-1, -1], [0, 0], [-1, 1]]
-
-
 def test_a_diagram_has_labels_then_stages_then_whether_a_world_is_within():
     space = digits(["a", "b"], range(4))
     knowledge = Knowledge.of(space, {"sum": "a + b", "even": "a == b"}, [Constraint("small", parse("a + b < 6"))])
@@ -391,41 +353,6 @@ def test_a_diagram_has_labels_then_stages_then_whether_a_world_is_within():
     assert diagram.counts == Counter((a + b, a == b, b > 1, a > b, a > 0 and a + b < 6) for a, b in worlds)
     assert knowledge.diagram_within(parse("a > 0"), [parse("b > 1"), parse("a > b")]) is diagram
     assert knowledge.diagram_within(parse("a > 0"), [parse("a > b"), parse("b > 1")]) is not diagram
-
-
-def test_definitions_reach_labels_constraints_and_odds():
-    space = digits(["a", "b"], range(3))
-    knowledge = Knowledge.of(
-        space, {"y": "far > 1"}, [Constraint("near", parse("far < 2 or a == 0"), ("t",))],
-        {"lead": "a - b", "far": "abs(lead)"}, {"y": Odds(parse("far - 1"), 2.0)},
-    )  # fmt: skip
-    assert str(knowledge.label("y").formula) == "abs(a - b) > 1"
-    assert str(knowledge.constraints[0].formula) == "abs(a - b) < 2 or a == 0"
-    assert str(knowledge.label("y").odds.score) == "abs(a - b) - 1" and knowledge.label("y").odds.scale == 2.0
-    codes = space.all_codes()
-    broken = [not (abs(a - b) < 2 or a == 0) for a, b in codes.tolist()]
-    assert knowledge.violations(codes)[:, 0].tolist() == broken and any(broken)
-
-
-def test_symbols_that_a_label_can_take_are_in_the_order_of_the_concept():
-    space = ConceptSpace((Concept("hue", ("red", "blue", "grey", ABSENT)), Concept("n", (0, 1))))
-    label = Knowledge.of(space, {"y": "hue if n == 1 else 'blue'"}).label("y")
-    assert label.values == ("red", "blue", "grey") and label.kind == "symbol"
-    two = Knowledge.of(space, {"y": "'grey' if hue == 'red' else 'blue' if n == 1 else 'grey'"}).label("y")
-    assert two.values == ("grey", "blue")
-    never = Knowledge.of(space, {"y": "'red' if n > 1 else hue if hue in ('blue', 'grey') else 'grey'"}).label("y")
-    assert never.values == ("blue", "grey")  # red never comes out
-
-
-def test_a_rule_is_symbolic_where_each_of_its_programs_is_small(monkeypatch):
-    space = digits(["a", "b"])
-    program = f.Oracle("big(W) :- a(W, A), b(W, B), A + B > 12.", "big", "facts", (f.Var("a"), f.Var("b")))
-    labels = (Label("big", program, (False, True)), Label("less", parse("a < b"), (False, True)))
-    for few, symbolic in ((100, True), (99, False)):
-        monkeypatch.setattr(sys.modules[readable.__module__], "FEW", few)
-        for order in (labels, labels[::-1], labels[:1]):
-            assert Knowledge(space, order).symbolic is symbolic
-        assert Knowledge(space, labels[1:]).symbolic
 
 
 def test_boundaries_and_chances_are_of_each_label_in_its_place():

@@ -5,14 +5,14 @@ import json
 import numpy as np
 import pytest
 
-from assay.data import Dataset
 from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError
-from assay.mending import STRATEGIES, MendSettings, loop, mend_run
-from assay.mending.loop import RECORD
+from assay.mending import STRATEGIES, MendingCurve, MendSettings, mend_run
+from assay.mending.curve import MendingRound
 from assay.runs import RunFolder
-from tests.pixels import trained
+from tests.pixels import pixels, trained
 
+RECORD = "mending.json"
 UNTRAINED = {"epochs": 1, "learning_rate": 1e-9}
 
 
@@ -48,33 +48,38 @@ def test_a_round_is_an_ordinary_run_on_a_dataset_with_what_was_bought(mended, da
     assert run.about()["config"]["concept_weight"] == 3.0
 
 
-def test_what_is_finished_is_not_done_again(mended, run, data, monkeypatch):
+def weights(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.glob("round-*/model.safetensors")}
+
+
+def test_what_is_finished_is_not_done_again(mended, run, data):
     folder, curve = mended
-    monkeypatch.setattr(loop, "train_run", lambda *_: pytest.fail("trained again"))
-    assert mend_run(run, data, settings(), folder) == curve
+    before = weights(folder)
+    assert mend_run(run, data, settings(), folder) == curve and weights(folder) == before
 
 
-def test_a_mending_that_was_killed_goes_on_with_its_round(run, data, tmp_path, mended, monkeypatch):
-    def kill(*_):
-        raise KeyboardInterrupt
+def test_a_mending_that_was_killed_goes_on_with_its_round(run, data, tmp_path, mended):
+    def kill_in_round_2(what, done, whole, note):
+        if what == "round 2" and done > whole / 2:
+            raise KeyboardInterrupt
 
-    usual = loop.diagnose_run
-    calls = []
-
-    def killed_in_round_1(*given):
-        calls.append(given)
-        return kill() if len(calls) == 2 else usual(*given)
-
-    monkeypatch.setattr(loop, "diagnose_run", killed_in_round_1)
     with pytest.raises(KeyboardInterrupt):
-        mend_run(run, data, settings(), tmp_path / "out")
-    assert len(json.loads((tmp_path / "out" / RECORD).read_text())["rounds"]) == 1
-    curve = mend_run(run, data, settings(), tmp_path / "out")
+        mend_run(
+            run, data, settings(budget=9, strategy="random", concept_weight=1e-9), tmp_path / "out", kill_in_round_2
+        )
+    assert len(json.loads((tmp_path / "out" / RECORD).read_text())["rounds"]) == 2
+    first = weights(tmp_path / "out")
+    chosen = settings(budget=9, strategy="random", concept_weight=1e-9)
+    again = mend_run(run, data, chosen, tmp_path / "out")
+    alone = mend_run(run, data, chosen, tmp_path / "alone")
 
     def plain(found):
         return [{**vars(one), "seconds": 0, "run": ""} for one in found.rounds]
 
-    assert plain(curve) == plain(mended[1])
+    assert plain(again) == plain(alone) and len(again.rounds) == 3
+    assert {path: weights(tmp_path / "out")[path] for path in first if "round-1" in str(path)} == {
+        path: time for path, time in first.items() if "round-1" in str(path)
+    }
 
 
 def test_no_more_is_spent_than_the_budget_and_no_less_while_it_is_not_mended(run, data, tmp_path):
@@ -84,15 +89,17 @@ def test_no_more_is_spent_than_the_budget_and_no_less_while_it_is_not_mended(run
 
 
 def test_another_mending_or_other_files_are_not_written_over(mended, run, data, tmp_path):
-    with pytest.raises(DataError, match="holds another mending"):
-        mend_run(run, data, settings(seed=7), mended[0])
+    for other in (settings(seed=7), settings(budget=13), settings(strategy="random")):
+        with pytest.raises(DataError, match="holds another mending; choose another folder or delete it"):
+            mend_run(run, data, other, mended[0])
     (tmp_path / "note").write_text("mine")
     with pytest.raises(DataError, match="not an empty folder"):
         mend_run(run, data, settings(), tmp_path)
     (tmp_path / "note").unlink()
-    (tmp_path / RECORD).write_text("{}")
-    with pytest.raises(DataError, match="is damaged"):
-        mend_run(run, data, settings(), tmp_path)
+    for text in ("{", "{}", '{"rounds": 1}', "[]"):
+        (tmp_path / RECORD).write_text(text)
+        with pytest.raises(DataError, match="is damaged; delete the folder and mend again"):
+            mend_run(run, data, settings(), tmp_path)
 
 
 def test_refusals_say_what_to_do(run, data, tmp_path):
@@ -109,8 +116,45 @@ def test_where_all_is_supervised_nothing_is_left_to_buy(data, tmp_path):
     assert curve.ended == "nothing is left that it could buy" and curve.spent == 0
 
 
-def test_every_strategy_is_there():
+def test_settings_have_limits():
     assert all(callable(STRATEGIES[name]) for name in STRATEGIES)
+    least = {"budget": 1, "first": 1, "growth": 1.0, "seed": 0, "replay": 0}
+    assert MendSettings(**least).spending(9) == 1
+    assert [MendSettings(first=3, growth=1.5).spending(number) for number in (1, 2, 3)] == [3, 4, 7]
+    for wrong in ({"budget": 0}, {"first": 0}, {"growth": 0.99}, {"seed": -1}, {"replay": -1}, {"concept_weight": 0},
+                  {"group_step": 0}, {"reasons_weight": 0}):  # fmt: skip
+        with pytest.raises(ValueError):
+            MendSettings(**wrong)
+
+
+def test_a_curve_tells_when_a_model_was_mended_and_shows_what_every_round_has():
+    def one(number, verdict, spent, concept_f1=0.25, **accuracy):
+        facts = {"run": f"round-{number}", "searched": 0, "bought": {}, "kinds": (verdict,), "why": f"because {number}"}
+        scores = {"label_f1": number / 10, "concept_f1": concept_f1, "accuracy": {"test": 0.9, **accuracy}}
+        return MendingRound(number=number, verdict=verdict, spent=spent, seconds=1.25, **facts, **scores)
+
+    rounds = (
+        one(0, "shortcut", 0, ood=0.0),
+        one(1, "sound", 30, ood=0.5, unconfounded=0.75),
+        one(2, "sound", 70, ood=0.5),
+    )
+    curve = MendingCurve("plan", rounds, ("sound",), "the verdict is sound")
+    assert curve.mended is rounds[1] and curve.spent == 70 and curve.to_dict()["spent_until_mended"] == 30
+    assert curve.text == "shortcut -> sound, 30 spent by 'plan'"
+    assert [round.elsewhere for round in rounds] == [0.0, 0.75, 0.5] and rounds[0].cells[3:6] == [
+        "0.00",
+        "0.25",
+        "0.00",
+    ]
+    failed = MendingCurve("plan", (rounds[0], one(1, "noisy", 10, None)), ("sound",), "the budget is spent")
+    assert failed.mended is None and failed.to_dict()["spent_until_mended"] is None
+    assert failed.text == "shortcut -> noisy, not mended with 10 spent by 'plan': the budget is spent"
+    (axes,) = curve.plot().axes
+    names = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert names == ["label F1", "concept F1", "elsewhere"]
+    assert axes.lines[0].get_xdata().tolist() == [0, 30, 70] and axes.lines[0].get_ydata().tolist() == [0.0, 0.1, 0.2]
+    drawn = failed.plot().axes[0].get_legend().get_texts()
+    assert [text.get_text() for text in drawn] == ["label F1"]  # what is missing in any round is not drawn
 
 
 def test_curves_are_frames_and_pictures(mended):
@@ -121,8 +165,6 @@ def test_curves_are_frames_and_pictures(mended):
 
 
 def test_the_dataset_must_be_that_of_the_run(run, tmp_path):
-    from tests.pixels import pixels
-
     other = pixels(tmp_path / "other", seed=3)
     with pytest.raises(DataError, match="was trained on a dataset"):
-        mend_run(run, Dataset.open(other.folder), settings(), tmp_path / "out")
+        mend_run(run, other, settings(), tmp_path / "out")

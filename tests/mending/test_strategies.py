@@ -4,19 +4,17 @@ import numpy as np
 import pytest
 
 import assay
-from assay.concepts import Concept, ConceptSpace
+from assay.config import Settings
 from assay.diagnosis import diagnose_run
 from assay.errors import ConfigError
-from assay.logic import Constraint, Knowledge, parse
-from assay.mending import STRATEGIES, MendSettings
+from assay.mending import STRATEGIES, MendSettings, mend_run
 from assay.mending.holdings import Holdings
-from assay.mending.labels import boundary_distances
-from assay.mending.plan import count_values
 from assay.mending.situation import Situation
-from assay.models import load_model, supervised_labels
+from assay.models import Order, load_model, train_run
 from assay.runs import RunFolder
 from tests.pixels import pixels, trained
 
+UNTRAINED = {"epochs": 1, "learning_rate": 1e-9}
 LABELS = ("plan", "uncertainty", "disagreement", "boundary", "random")
 
 
@@ -52,72 +50,52 @@ def test_random_choice_follows_the_seed(situation):
     assert not np.array_equal(*choices)
 
 
+def answers_of(asked):
+    """Return what the model says of each concept of the training split, as probabilities."""
+    said = load_model(asked.run).predict(asked.training).concepts
+    return [np.asarray(said[name].probabilities, dtype=float) for name in asked.dataset.knowledge.space.names]
+
+
+def chosen_and_left(name, asked, columns):
+    """Return the scores of what a strategy buys and of what it leaves, by those of all cells."""
+    cells = STRATEGIES[name](asked).concepts >= 0
+    return columns[cells], columns[~cells]
+
+
 def test_the_least_certain_labels_come_first(situation):
-    asked = situation("uncertainty", budget=2)
-    sure = np.tile([0.99, 0.01], (len(asked.training), 1))
-    vars(asked)["concepts"] = [sure.copy(), sure.copy()]
-    asked.concepts[0][7] = asked.concepts[1][3] = [0.6, 0.4]
-    assert np.argwhere(STRATEGIES["uncertainty"](asked).concepts >= 0).tolist() == [[3, 1], [7, 0]]
+    asked = situation("uncertainty", budget=9)
+    entropies = [-(p * np.log(np.clip(p, 1e-12, 1))).sum(axis=1) / np.log(p.shape[1]) for p in answers_of(asked)]
+    bought, left = chosen_and_left("uncertainty", asked, np.stack(entropies, axis=1))
+    assert bought.min() >= left.max() - 1e-6
 
 
-def test_labels_near_the_boundary_come_first(situation):
-    asked = situation("boundary", budget=1)
-    sure = np.tile([0.99, 0.01], (len(asked.training), 1))
-    vars(asked)["concepts"] = [sure.copy(), sure.copy()]
-    asked.concepts[1][5] = [0.45, 0.55]
-    assert np.argwhere(STRATEGIES["boundary"](asked).concepts >= 0).tolist() == [[5, 1]]
+def distances(knowledge, probabilities):
+    """Return for each cell the least log ratio to a value of the concept that moves a label, by trying every value."""
+    own = np.stack([p.argmax(axis=1) for p in probabilities], axis=1)
+    labels, found = knowledge.labels_of(own), np.full(own.shape, np.inf)
+    for row, place in np.ndindex(*own.shape):
+        for value, p in enumerate(probabilities[place][row]):
+            other = own[row].copy()
+            other[place] = value
+            if (knowledge.labels_of(other[None])[0] != labels[row]).any():
+                ratio = np.log(probabilities[place][row, own[row, place]] / p)
+                found[row, place] = min(found[row, place], ratio)
+    return found
 
 
-def test_the_distance_to_the_boundary_is_that_of_the_nearest_value_that_moves_the_label(data):
-    rows = [np.array([[0.7, 0.3]]), np.array([[0.2, 0.8]])]
-    expected = [[np.log(0.7 / 0.3), np.log(0.8 / 0.2)]]
-    assert np.allclose(boundary_distances(data.knowledge, rows), expected)
+def test_labels_near_the_boundary_come_first(situation, data):
+    asked = situation("boundary", budget=9)
+    far = distances(data.knowledge, answers_of(asked))
+    bought, left = chosen_and_left("boundary", asked, far)
+    assert bought.max() <= left.min() + 1e-5
 
 
-def test_disputed_labels_are_those_on_which_members_differ(situation, monkeypatch):
-    asked = situation("disagreement", budget=1)
-    rows = len(asked.training)
-    one, other = (np.tile(p, (rows, 1)) for p in ([0.5, 0.5], [0.5, 0.5]))
-    first, second = one.copy(), other.copy()
-    first[4], second[4] = [0.9, 0.1], [0.1, 0.9]
-    monkeypatch.setattr("assay.mending.labels.members_of", lambda _: [[first, one], [second, other]])
-    assert np.argwhere(STRATEGIES["disagreement"](asked).concepts >= 0).tolist() == [[4, 0]]
-
-
-def test_a_run_has_the_labels_that_it_was_supervised_on(data, tmp_path):
-    trained("dpl", data, tmp_path / "a", {"epochs": 1})
-    trained("dpl", data, tmp_path / "b", {"epochs": 1, "concept_weight": 1.0, "supervised_share": 0.25})
-    none, some = (supervised_labels(load_model(tmp_path / name), data["train"]) for name in "ab")
-    assert (none < 0).all() and abs((some >= 0).mean() - 0.25) < 0.01
-
-
-def test_purchases_are_kept_as_plain_data():
-    before = Holdings(np.array([[-1, 1], [-1, -1]]), redrawn=(4,), searched=3)
-    after = Holdings(np.array([[0, 1], [-1, 1]]), redrawn=(4, 2), fresh=1, nuisances=5, masks=2, searched=9)
-    purchase = after.purchase_since(before)
-    again = before.with_purchase(purchase)
-    assert purchase["labels"] == [[0, 0, 0], [1, 1, 1]] and purchase["redrawn"] == [2]
-    assert np.array_equal(again.concepts, after.concepts) and again.spent_since(before) == 2 + 1 + 1 + 5 + 2
-    assert (again.redrawn, again.searched) == ((4, 2), 9)
-
-
-def test_distances_to_the_boundary_by_trying_every_value():
-    space = ConceptSpace((Concept("n", (0, 1, 2)), Concept("b", (False, True)), Concept("idle", (False, True))))
-    knowledge = Knowledge.of(space, {"y": "n >= 1 and b"}, [Constraint("small", parse("n + b <= 2"))])
-    rng = np.random.default_rng(0)
-    concepts = [rng.dirichlet(np.ones(size), size=40) for size in space.sizes]
-    found = boundary_distances(knowledge, concepts)
-    for row in range(40):
-        own = [int(p[row].argmax()) for p in concepts]
-        label = own[0] >= 1 and own[1] == 1
-        for place, size in enumerate(space.sizes):
-            gaps = [np.inf]
-            for value in range(size):
-                other = [*own[:place], value, *own[place + 1 :]]
-                if (other[0] >= 1 and other[1] == 1) != label and other[0] + other[1] <= 2:
-                    gaps.append(np.log(concepts[place][row, own[place]] / concepts[place][row, value]))
-            assert found[row, place] == pytest.approx(min(gaps))
-    assert np.isinf(found[:, 2]).all()
+def test_the_labels_that_a_run_was_supervised_on_are_not_bought_again(data, tmp_path):
+    trained("dpl", data, tmp_path / "run", {**UNTRAINED, "concept_weight": 1.0, "supervised_share": 0.25})
+    chosen = MendSettings(strategy="random", budget=40, first=40)
+    mend_run(tmp_path / "run", data, chosen, tmp_path / "out")
+    given = RunFolder(tmp_path / "out" / "round-1").dataset()["train"].given_concepts
+    assert abs((given >= 0).sum() - (0.25 * given.size + 40)) <= 0.02 * given.size
 
 
 @pytest.mark.parametrize("name", LABELS)
@@ -145,7 +123,7 @@ def wider(tmp_path_factory):
     """A rule on two pixels of three, and a model that follows it; none of its concepts was supervised."""
     data = pixels(tmp_path_factory.mktemp("wider") / "data", formula="a and b")
     folder = tmp_path_factory.mktemp("wider") / "run"
-    trained("dpl", data, folder, {"epochs": 1, "learning_rate": 1e-9})
+    trained("dpl", data, folder, UNTRAINED)
     return data, folder
 
 
@@ -186,7 +164,16 @@ def test_labels_that_are_held_count_when_a_round_is_shared_out(wider):
 
 
 def test_a_plan_needs_something_to_show(tmp_path):
-    """A labelled network that reads `a and b` right, of a rule that leaves one reading: nothing is left to buy."""
+    """A rule that leaves one reading: nothing is left to buy."""
     data = pixels(tmp_path / "data")
-    with pytest.raises(ConfigError, match="leave only the right reading.*--strategy uncertainty"):
-        count_values(data)
+    trained("dpl", data, tmp_path / "run", {"epochs": 1, "concept_weight": 1.0})
+    curve = mend_run(tmp_path / "run", data, MendSettings(budget=4, first=4), tmp_path / "out")
+    assert curve.spent == 0 and curve.ended
+
+
+def test_who_learns_from_no_labels_or_predicts_no_concepts_is_refused(data, tmp_path):
+    for model in ("tree", "blackbox"):
+        train_run(Order(model, Settings({"epochs": 1} if model == "blackbox" else {}), 0), data, tmp_path / model)
+        for strategy in ("random", "uncertainty"):
+            with pytest.raises(ConfigError, match=f"strategy '{strategy}' .*'{model}'|predicts every concept"):
+                STRATEGIES[strategy](facing((data, tmp_path / model), strategy, 3))

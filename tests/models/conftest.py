@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from assay.data import Dataset
-from assay.models.core.precision import bfloat16_fault
+from assay.errors import ConfigError
+from assay.models import Training, device_for
 from tests.pixels import pixels, trained
 
 
@@ -17,9 +18,10 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 @pytest.fixture
 def bfloat16() -> None:
     """Skip a test that computes in bfloat16 where this CPU cannot."""
-    fault = bfloat16_fault()
-    if fault is not None:
-        pytest.skip(f"bfloat16: {fault}")
+    try:
+        device_for(Training(device="cpu", precision="bfloat16"))
+    except ConfigError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="package")

@@ -1,28 +1,27 @@
 """Two tiles side by side: a small task with objects, parts, masks, texts, nuisances, two labels and a constraint."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 import numpy as np
+import pyarrow as pa
 import torch
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits
-from assay.config import Settings
-from assay.data import NUISANCES, Dataset
+from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
+from assay.data import CONCEPT, NUISANCES, Dataset
 from assay.logic import Constraint, Knowledge, parse
 from assay.models import MODELS
-from assay.models.core.tensors import Batch
-from assay.render import Box, Layout, Picture
-from assay.render.picture import boxes_of
-from assay.seeds import rng_for
+from assay.models.core.feeds import Feed
+from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Column, Task
 from assay.worlds import Style, World
 from tests.toys import written
 
-SIDE, EXAMPLES = 8, 24
+SIDE = 8
 SIDES = ("left", "right")
 TOPS, HEIGHT = {"left": 1, "right": 2}, SIDE + 3
 
@@ -70,16 +69,18 @@ class Tiles(Task):
     def render(self, world: World) -> Picture:
         """Paint the tiles over the noise."""
         image = np.array(world.style["noise"], dtype=np.uint8).reshape(HEIGHT, 2 * SIDE, 1).repeat(3, axis=2)
-        instances = np.zeros((HEIGHT, 2 * SIDE), dtype=np.uint8)
+        instances, things = np.zeros((HEIGHT, 2 * SIDE), dtype=np.uint8), []
         for number, side in enumerate(SIDES, start=1):
             edge = 1 if world[f"{side}.big"] else 3
             top = TOPS[side]
-            inside = np.s_[top + edge : top + SIDE - edge, (number - 1) * SIDE + edge : number * SIDE - edge]
+            box = Box((number - 1) * SIDE + edge, top + edge, number * SIDE - edge, top + SIDE - edge)
+            inside = np.s_[box.top : box.bottom, box.left : box.right]
+            things.append(ObjectBox(side, box))
             image[inside] += np.array([180, 90, 30], dtype=np.uint8)
             image[inside][..., 1] += np.uint8(50 * int(world[f"{side}.shade"]))
             instances[inside] = number
         words = [f"{'big' if world[f'{side}.big'] else 'small'} {world[f'{side}.shade']} {side}" for side in SIDES]
-        return Picture(image, boxes_of(instances, SIDES), instances, text=", ".join(words))
+        return Picture(image, tuple(things), instances, text=", ".join(words))
 
 
 _FOLDER = TemporaryDirectory()
@@ -91,39 +92,16 @@ def tiles() -> Dataset:
     return written(Tiles(), Path(_FOLDER.name) / "data", **Tiles.sizes)
 
 
-SWITCHES = Knowledge.of(
-    ConceptSpace((Concept("a", (0, 1)), Concept("b", (False, True)), Concept("c", ("x", "y", "z")))),
-    {"y": "a == 1 and b or c == 'y'"},
-)
-LAMPS = Knowledge.of(bits([*"abc"]), {"y": "a and b and c", "other": "xor(a, c)"})
-WORLDS = {"switches": (SWITCHES, Layout(5, 4)), "lamps": (LAMPS, Layout(5, 4, 2))}
-"""Other concepts, whose pictures are noise: of two values that are no truth values, and of truth values only."""
-
-
 @cache
-def batch(world: str = "tiles", missing: bool = True) -> Batch:
-    """Return two dozen examples with their pictures, in some of which a concept is missing if that is asked."""
-    task, rng = Tiles(), rng_for(0, world)
-    knowledge, layout = (task.knowledge, task.layout) if world == "tiles" else WORLDS[world]
-    every = np.tile(knowledge.space.all_codes().astype(np.int64), (3, 1))
-    if knowledge.constraints:
-        every = every[~knowledge.violations(every).any(axis=1)]
-    codes = rng.permutation(every)[:EXAMPLES]
-    images = rng.integers(0, 255, (EXAMPLES, layout.channels, layout.height, layout.width), dtype=np.uint8)
-    if world == "tiles":
-        styles = [task.style(rng_for(0, world, row), own, "train") for row, own in enumerate(codes.tolist())]
-        worlds = [World(task.space, tuple(own), style) for own, style in zip(codes.tolist(), styles, strict=True)]
-        images = np.stack([task.render(world).image for world in worlds]).transpose(0, 3, 1, 2)
-    concepts = torch.from_numpy(codes.copy())
+def batch(missing: bool = True) -> Any:
+    """Return the training examples with their pictures; in some of them a concept is missing if that is asked."""
+    train = tiles()["train"]
     if missing:
-        concepts[1::5, 2] = -1
-    labels = torch.from_numpy(np.ascontiguousarray(knowledge.labels_of(codes)))
-    return Batch(labels, concepts, torch.arange(EXAMPLES), torch.from_numpy(np.ascontiguousarray(images)))
+        shades = [None if row % 5 == 1 else int(code) for row, code in enumerate(train.concepts[:, 2])]
+        train = replace(train, table=train.table.append_column("given_" + CONCEPT + "right.shade", pa.array(shades)))
+    return Feed(train, torch.device("cpu")).take(torch.arange(len(train)))
 
 
-def model_of(name: str, settings: Mapping[str, Any], world: str = "tiles", whole: bool = False, seed: int = 3) -> Any:
-    """Return a model of these settings before training, one that sees the whole picture only where that is asked."""
-    task = Tiles()
-    knowledge, layout = (task.knowledge, task.layout) if world == "tiles" else WORLDS[world]
-    seen = Layout(layout.width, layout.height, layout.channels) if whole else layout
-    return MODELS[name](knowledge, seen, Settings({"backbone": "mlp", "device": "cpu", **settings}), {}, seed)
+def model_of(name: str, settings: Mapping[str, Any], seed: int = 3) -> Any:
+    """Return a model of these settings before training."""
+    return MODELS[name](tiles(), settings={"backbone": "mlp", "device": "cpu", **settings}, seed=seed)

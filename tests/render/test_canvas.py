@@ -1,7 +1,11 @@
+"""Canvases: smooth shapes, objects by number with the boxes of what is seen of them."""
+
 import numpy as np
+import pytest
 
 from assay.render import Canvas, ellipse_points, regular_polygon
-from assay.render.canvas import move_points
+
+SQUARE = np.array([[2.0, 2.0], [12.0, 2.0], [12.0, 9.0], [2.0, 9.0]])
 
 
 def test_a_filled_shape_covers_its_area_and_its_edges_are_smooth():
@@ -10,6 +14,16 @@ def test_a_filled_shape_covers_its_area_and_its_edges_are_smooth():
     ink = (255 - canvas.image[:, :, 1]) / 255
     assert abs(ink.sum() - np.pi * 400) < 40  # the library draws shapes a quarter of a pixel larger
     assert ((ink > 0.05) & (ink < 0.95)).sum() > 40
+
+
+def test_lines_have_their_width_and_colour_on_the_paper():
+    canvas = Canvas(20, 16, (10, 20, 30))
+    assert canvas.image.shape == (16, 20, 3) and (canvas.image == (10, 20, 30)).all()
+    canvas.line(np.array([[0, 8.0], [20, 8.0]]), (200, 0, 0), 4.0)
+    assert (canvas.image[7:9, 2:-2] == (200, 0, 0)).all()
+    assert (canvas.image[[*range(5), *range(12, 16)]] == (10, 20, 30)).all()
+    canvas.ellipse((10, 4), (4, 2), fill=(9, 9, 9), angle=np.pi / 2)  # upright
+    assert canvas.image[6, 10].tolist() == [9, 9, 9] and canvas.image[4, 13].tolist() != [9, 9, 9]
 
 
 def test_later_shapes_hide_earlier_ones_and_boxes_hold_what_is_seen():
@@ -34,7 +48,21 @@ def test_a_hidden_object_keeps_its_number_and_has_an_empty_box():
     assert set(np.unique(canvas.instances)) == {2}
 
 
-def test_shapes_turn_and_move():
-    assert np.allclose(move_points(np.array([[1.0, 0.0]]), (5, 5), np.pi / 2), [[5, 6]])
-    assert np.allclose(np.linalg.norm(regular_polygon(5), axis=1), 1) and np.allclose(regular_polygon(3)[0], [0, -1])
+def test_things_may_lie_in_things_and_outlines_fill_nothing():
+    canvas = Canvas(30, 20)
+    with canvas.thing("outer"):
+        with canvas.thing("inner"):
+            canvas.polygon(SQUARE + np.array([14, 8]), fill=(0, 0, 0))
+        canvas.polygon(SQUARE, line=(0, 0, 0), width=3.0)
+    canvas.polygon(SQUARE + np.array([0, 9]), fill=(0, 0, 0))  # belongs to no thing
+    assert [thing.name for thing in canvas.things] == ["outer", "inner"]
+    assert canvas.instances[5, 7] == 0 and canvas.instances[2, 7] == 1 and canvas.instances[14, 20] == 2
+    assert not (canvas.instances == 1)[10:].any() and canvas.instances[:6, 7].tolist() == [0, 0, 1, 1, 1, 0]
+
+
+def test_polygons_begin_above_and_ellipses_lie_around_their_middle():
+    assert regular_polygon(4) == pytest.approx(np.array([[0, -1], [1, 0], [0, 1], [-1, 0]]), abs=1e-9)
+    assert np.allclose(np.linalg.norm(regular_polygon(5), axis=1), 1)
     assert np.allclose(np.linalg.norm(ellipse_points((3, 4), (2, 2)) - [3, 4], axis=1), 2)
+    x, y = (ellipse_points((5, 6), (4, 2), np.pi / 2) - [5, 6]).T  # turned upright
+    assert np.allclose((x / 2) ** 2 + (y / 4) ** 2, 1)

@@ -47,6 +47,49 @@ def test_a_patch_is_seen_on_dark_and_on_bright_paper() -> None:
         assert np.abs(mark_image(plain, "patch", 0, 2).astype(int) - plain).max() > 200
 
 
+def test_frames_of_grey_pictures_tell_codes_by_brightness_and_of_coloured_ones_by_colour() -> None:
+    grey, colour = np.full((32, 48), 100, dtype=np.uint8), np.full((32, 48, 3), 100, dtype=np.uint8)
+    assert np.all(np.diff([int(mark_image(grey, "frame", code, 3)[0, 0]) for code in range(3)]) > 80)
+    assert [mark_image(colour, "frame", code, 3)[0, 0].argmax() for code in range(3)] == [0, 1, 2]
+    changed = mark_image(grey, "frame", 0, 3) != grey
+    assert changed.sum() == 48 * 32 - 44 * 28  # a sixteenth of the smaller side
+    tiny = np.full((5, 5), 100, dtype=np.uint8)
+    assert (mark_image(tiny, "frame", 1, 2) != tiny).sum() == 16  # never without a pixel
+
+
+def test_patches_lie_side_by_side_at_the_upper_edge() -> None:
+    plain = np.full((32, 48), 100, dtype=np.uint8)
+    for code, left in enumerate((0, 14, 28, 42)):
+        rows, columns = np.nonzero(mark_image(plain, "patch", code, 4) != plain)
+        assert (rows.min(), rows.max(), columns.min(), columns.max()) == (0, 5, left, left + 5)
+        assert len(rows) == 36
+
+
+def test_darkness_noise_blur_and_compression_grow_with_the_code() -> None:
+    flat = np.full((200, 200), 128, dtype=np.uint8)
+    soft = np.add.outer(np.arange(40) * 3, np.arange(60) * 2)[..., None].repeat(3, 2).astype(np.uint8)
+    for name, plain in (("brightness", flat), ("noise", flat), ("blur", image(3)), ("compression", soft)):
+        apart = [np.abs(mark_image(plain, name, code, 4).astype(int) - plain).mean() for code in range(4)]
+        assert np.all(np.diff(apart[::-1] if name == "brightness" else apart) > 0), name
+    for code, strength in ((1, 30.0), (2, 60.0)):
+        assert mark_image(flat, "noise", code, 3).astype(float).std() == pytest.approx(strength, rel=0.05)
+
+
+def test_position_moves_by_a_sixteenth_to_either_side_and_repeats_the_edge() -> None:
+    plain = np.arange(48, dtype=np.uint8)[None].repeat(4, 0)
+    assert mark_image(plain, "position", 0, 3)[0].tolist() == [*range(3, 48), 47, 47, 47]
+    assert (mark_image(plain, "position", 1, 3) == plain).all()
+    assert mark_image(plain, "position", 2, 3)[0].tolist() == [0, 0, 0, *range(45)]
+    masks = (plain > 40).astype(np.uint8)
+    things = (ObjectBox("it", Box(41, 0, 48, 4)), ObjectBox("edge", Box(0, 1, 2, 3)))
+    right, left = (mark_picture(Picture(plain, things, masks), "position", code, 3) for code in (2, 0))
+    assert [thing.box for thing in right.things] == [Box(44, 0, 48, 4), Box(3, 1, 5, 3)]
+    assert [thing.box for thing in left.things] == [Box(38, 0, 45, 4), Box(0, 1, 0, 3)]
+    assert left.instances is not None and right.instances is not None
+    assert left.instances[0].tolist() == [0] * 38 + [1] * 7 + [0] * 3  # nothing comes in
+    assert right.instances[0].tolist() == [0] * 44 + [1] * 4
+
+
 def test_masks_and_boxes_move_with_the_picture() -> None:
     masks = np.zeros((32, 48), dtype=np.uint8)
     masks[10:20, 20:30] = 1

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import assay
-from assay.data.decoding import decode
+from assay.data import decode
 from assay.errors import DataError
 from assay.render import open_image, read_photograph
 
@@ -27,12 +27,10 @@ def chunk(kind, body):
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
 
 
-HUGE = (
-    b"\x89PNG\r\n\x1a\n"
-    + chunk(b"IHDR", struct.pack(">IIBBBBB", 100_000, 100_000, 8, 2, 0, 0, 0))
-    + chunk(b"IDAT", zlib.compress(b"\0" * 100))
-    + chunk(b"IEND", b"")
-)
+def sized(width, height):
+    """Return a PNG file that says to be so large, and holds next to nothing."""
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", zlib.compress(b"\0" * 100)) + chunk(b"IEND", b"")
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
@@ -42,7 +40,8 @@ def test_the_three_formats_are_opened(kind):
 
 
 @pytest.mark.parametrize(
-    "data", [EPS, encoded("GIF"), encoded("BMP"), encoded("TIFF"), encoded("PPM"), b"", b"text", HUGE]
+    "data",
+    [EPS, encoded("GIF"), encoded("BMP"), encoded("TIFF"), encoded("PPM"), b"", b"text", sized(100_000, 100_000)],
 )
 def test_nothing_else_is_opened(data, tmp_path):
     with pytest.raises(DataError, match="is no PNG, JPEG or WebP file|at most 50,000,000 are read"):
@@ -67,3 +66,10 @@ def test_pillow_opens_files_in_one_place_only():
         if "Image.open(" in path.read_text(encoding="utf-8")
     ]
     assert places == ["open_image.py"]
+
+
+def test_a_picture_may_have_exactly_as_many_pixels_as_are_read():
+    with open_image(sized(10_000, 5_000), "it") as opened:
+        assert opened.size == (10_000, 5_000)
+    with pytest.raises(DataError, match="has 10000 x 5001 pixels, at most 50,000,000"):
+        open_image(sized(10_000, 5_001), "it")

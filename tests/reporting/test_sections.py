@@ -1,122 +1,92 @@
-"""The order of a report: names that tell runs apart, sections by task and data, and which example is shown first."""
+"""The order of a report: names that tell runs apart, sections by task and data, which example is shown first, and what
+a run is traced by.
+"""
 
-from dataclasses import replace
-from pathlib import Path
+import re
 
 import numpy as np
 import pytest
 
-from assay.diagnosis import kinds_in_order
-from assay.reporting.case import case_of
-from assay.reporting.comparison import compared_groups
-from assay.reporting.provenance import flatten, provenance_of, relative_folder
-from assay.reporting.sections import matrix_of, proof_of, sections_of, short_names
+from assay.reporting import write_report
 from tests.predictors import predictions
-from tests.reporting.pages import SHIFTED
+from tests.reporting.pages import SHIFTED, Page
 
 
 @pytest.fixture(scope="module")
-def cases(evenodd, tmp_path_factory):
-    """Predictions that are right, shifted, of labels only, and always 0."""
-    folder, data = tmp_path_factory.mktemp("cases"), evenodd.symbols("test")
+def files(evenodd, tmp_path_factory):
+    """Predictions that are right, shifted, of labels only, and always 0; and shifted in two of three examples only."""
+    folder, data = tmp_path_factory.mktemp("files"), evenodd.symbols("test")
     read = SHIFTED[data.concepts]
+    mild = np.where(np.arange(len(data))[:, None] % 3 == 0, data.concepts, read)
     said = {
         "right": predictions(data, data.labels, data.concepts),
         "shifted": predictions(data, evenodd.knowledge.labels_of(read), read),
+        "milder": predictions(data, evenodd.knowledge.labels_of(mild), mild),
         "silent": predictions(data, data.labels),
         "zero": predictions(data, np.zeros_like(data.labels), np.zeros_like(data.concepts)),
     }
     for name, one in said.items():
         one.write(folder / f"{name}.parquet", evenodd.knowledge)
-    return {name: case_of(folder / f"{name}.parquet", dataset=evenodd) for name in said}
+    return {name: folder / f"{name}.parquet" for name in said}
 
 
-def test_runs_of_one_model_are_told_apart_by_their_seeds_and_else_by_numbers(cases):
-    right = cases["right"]
-    named = [replace(right, label="dpl", about={"seed": seed}) for seed in (0, 1, 1)]
-    assert short_names([*named, cases["zero"]]) == ("dpl, seed 0", "dpl, seed 1", "dpl, seed 1 (2)", "zero")
-
-
-def test_sections_are_of_equal_task_and_data(cases, mnlogic):
-    right, zero = cases["right"], cases["zero"]
-    other = replace(right, dataset=mnlogic)
-    sections = sections_of([right, other, zero])
-    assert [section.title for section in sections] == ["mnadd-evenodd", "mnadd-evenodd (dataset 2)"]
-    assert [[run.anchor for run in section.runs] for section in sections] == [["run-1", "run-2"], ["run-3"]]
-    assert sections[0].cases == (right, zero) and sections[1].cases == (other,)
-
-
-def test_the_matrix_holds_every_run_once(cases):
-    sections = sections_of(list(cases.values()))
-    matrix = matrix_of(sections)
-    found = [run.case for section in sections for model in matrix.models for run in section.of_model(model)]
-    assert matrix.models == tuple(cases) and found == list(cases.values()) and not matrix.has_model_rows
-    assert list(matrix.kinds) == [
-        kind for kind in kinds_in_order() if kind in ("underfit", "shortcut", "opaque", "sound")
-    ]
+@pytest.fixture
+def reported(files, evenodd, tmp_path):
+    """Return a function that reports on files of these names, and returns the page."""
+    return lambda *names: write_report([files[name] for name in names], tmp_path / "out", dataset=evenodd).read_text()
 
 
 @pytest.mark.parametrize(
     ("names", "shown", "heading"),
     [
         (["right", "zero", "shifted"], "shifted", "Right label, wrong concepts"),
+        (["milder", "shifted"], "shifted", "Right label, wrong concepts"),  # of two, that with the worse concepts
         (["right", "silent", "zero"], "zero", "A wrong label"),
         (["right", "silent"], "silent", "A right label, and no concepts"),
         (["right"], "right", "A right label from right concepts"),
     ],
 )
-def test_the_most_striking_example_is_shown(names, shown, heading, cases):
-    proof = proof_of(sections_of([cases[name] for name in names]))
-    assert (proof.run.name, proof.heading) == (shown, heading)
-    assert proof.sentences == cases[shown].witness.sentences(shown)
+def test_the_most_striking_example_is_shown(names, shown, heading, reported):
+    proof = Page(re.search(r'<figure class="proof.*?</figure>', reported(*names), re.DOTALL)[0]).text
+    assert heading in proof and f"{shown} predicts" in proof
 
 
-def test_of_two_shortcuts_the_one_with_the_worse_concepts_is_shown(cases):
-    shifted = cases["shifted"]
-    scores = dict(shifted.diagnosis.scores["test"])
-    scores["concept_f1"] = replace(scores["concept_f1"], value=0.5)
-    milder = replace(shifted, label="milder", diagnosis=replace(shifted.diagnosis, scores={"test": scores}))
-    assert proof_of(sections_of([milder, shifted])).run.name == "shifted"
+def test_the_matrix_holds_every_run_once_and_leads_to_it(reported):
+    text = reported("right", "shifted", "silent", "zero")
+    matrix = re.search(r'<table class="matrix".*?</table>', text, re.DOTALL)[0]
+    assert re.findall(r'<th scope="col">(.*?)</th>', matrix) == ["task", "right", "shifted", "silent", "zero"]
+    links = re.findall(r'href="#(run-\d)".*?<strong>(\w+)</strong>', matrix, re.DOTALL)
+    assert links == [("run-1", "sound"), ("run-2", "shortcut"), ("run-3", "opaque"), ("run-4", "underfit")]
 
 
-def test_an_example_says_what_is_misread_and_what_follows(cases):
-    witness = cases["shifted"].witness
-    assert witness.is_right_by_wrong_concepts and set(witness.misread) == {"a", "b"}
-    (a, x), (b, y) = witness.misread["a"], witness.misread["b"]
-    assert witness.changes == f"a {a}→{x} and b {b}→{y}"
-    assert witness.sentences("It") == (
-        f"True: a = {a} and b = {b}; sum = {a + b}.",
-        f"It predicts a = {x} and b = {y}: by the rule sum = {a + b} as well.",
-    )
-    assert not replace(witness, predicted_labels={"sum": 99}).is_right_by_wrong_concepts
-    assert replace(witness, implied=None).sentences("It")[1].endswith(f", and still sum = {a + b}.")
-    assert list(replace(witness, focus=("b",)).misread) == ["b"]
+def test_runs_on_data_of_one_task_have_a_section_for_each_dataset(tmp_path):
+    from tests.canned import bits, run_of
+    from tests.conftest import write
+
+    rule = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 0.8}
+    sizes = {"train": 24, "valid": 12, "test": 40}
+    first, second = bits(tmp_path / "one"), write(tmp_path / "two", "mnlogic", splits=sizes, seed=5, **rule)
+    runs = [run_of(first, tmp_path / "r1", "good", 0), run_of(second, tmp_path / "r2", "good", 0, pairs=False)]
+    runs += [run_of(first, tmp_path / name, "good", 1) for name in ("r3", "r4")]
+    page = write_report(runs, tmp_path / "out")
+    contents = re.search(r"<nav.*?</nav>", page.read_text(), re.DOTALL)[0]
+    assert re.findall(r'href="#(task-\d)">(.*?)</a>', contents) == [
+        ("task-1", "mnlogic"), ("task-2", "mnlogic (dataset 2)"),
+    ]  # fmt: skip
+    markdown = page.with_suffix(".md").read_text()
+    for name in ("dpl, seed 0", "dpl, seed 1", "dpl, seed 1 (2)"):  # by their seeds, and else by numbers
+        assert f"| {name} | dpl |" in markdown
 
 
-def test_concepts_of_the_rule_are_compared_first(cases):
-    assert compared_groups([cases["shifted"], cases["right"]]) == ["digit"]
-    assert compared_groups([cases["silent"]]) == []
+def test_an_example_says_what_is_misread_and_what_follows(reported):
+    proof = Page(re.search(r'<figure class="proof.*?</figure>', reported("shifted"), re.DOTALL)[0]).text
+    told = re.search(r"True: a = (\d) and b = (\d); sum = (\d+)\.", proof)
+    said = re.search(r"shifted predicts a = (\d) and b = (\d): by the rule sum = (\d+) as well\.", proof)
+    (a, b, total), (x, y, again) = (tuple(map(int, found.groups())) for found in (told, said))
+    assert a + b == total == again == x + y and (SHIFTED[a], SHIFTED[b]) == (x, y)
 
 
-def test_folders_are_told_from_the_report_and_addresses_as_they_are(tmp_path):
-    assert relative_folder(tmp_path / "runs" / "one", tmp_path / "report") == "../runs/one"
-    assert relative_folder("/somewhere/else/entirely", tmp_path / "a" / "b" / "c" / "d") == "entirely"
-    assert relative_folder("s3://bucket/data", tmp_path) == "s3://bucket/data"
-
-
-def test_settings_are_rows_of_plain_words(tmp_path, cases):
-    given = {
-        "learning_rate": 0.1,
-        "to": {"each": [{"n": 1}, None]},
-        "perception": str(tmp_path / "runs" / "x"),
-        "on": False,
-    }
-    assert dict(flatten(given, tmp_path)) == {
-        "learning rate": "0.1",
-        "to, each": "n: 1, –",
-        "perception": "runs/x",
-        "on": "no",
-    }
-    rows = provenance_of(cases["right"], Path("/report"))
-    assert rows["dataset fingerprint"] == cases["right"].dataset.fingerprint and "train: 160" in rows["splits"]
-    assert not any(str(tmp_path.parent) in value or "{" in value for value in rows.values())
+def test_a_run_is_traced_by_its_data_settings_and_splits(files, evenodd, tmp_path):
+    page = Page(write_report([files["right"]], tmp_path / "out", dataset=evenodd).read_text())
+    assert evenodd.fingerprint in page.text and "train: 160" in page.text and "{'" not in page.text
+    assert str(tmp_path.parent) not in page.text

@@ -1,7 +1,6 @@
 """Tables as HTML, Markdown and LaTeX, whole."""
 
 from assay.reporting import Table, tex_file
-from assay.reporting.table import latex
 
 TABLE = Table("Of <a>", ("task", "model", "F1"), (("a_b", "x|y", "50 %"), ("<c>", "z", "±1")), stubs=2, note="A & b.")
 
@@ -53,9 +52,18 @@ def test_latex():
     ]
     assert "footnotesize" not in Table("c", ("a",), (("x",),)).latex
     assert tex_file([TABLE, TABLE]) == f"% \\usepackage{{booktabs}}\n\n{TABLE.latex}\n\n{TABLE.latex}\n\n"
-    assert latex("\\{$#~^×–−αμ}") == (
-        r"\textbackslash{}\{\$\#\textasciitilde{}\textasciicircum{}$\times$--$-$$\alpha$$\mu$\}"
+
+
+def test_every_sign_that_a_page_or_latex_reads_is_escaped():
+    signs = "\\&%$#_{}~^<>±×–−αμ| a"
+    table = Table("c", ("h", "i"), ((signs, signs),), 1, note=signs)
+    told = (
+        r"\textbackslash{}\&\%\$\#\_\{\}\textasciitilde{}\textasciicircum{}\textless{}\textgreater{}"
+        r"$\pm$$\times$--$-$$\alpha$$\mu$| a"
     )
+    assert f"{told} & {told} \\\\" in table.latex and told in table.latex.splitlines()[-2]
+    assert "&lt;&gt;" in str(table.html) and "<>" not in str(table.html)
+    assert "<" not in str(table.markdown) and str(table.markdown).count("\\|") == 3
 
 
 def test_a_table_is_closed_and_has_one_stub_unless_it_says_otherwise():

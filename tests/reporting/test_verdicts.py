@@ -1,21 +1,17 @@
 """What a report says of verdicts: the short answer first, shares over seeds, and another package's finding like ours."""
 
+import itertools
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import assay
 from assay.code_files import forget_files, load_file
-from assay.diagnosis import SplitView, diagnose_run, kinds_in_order, read_thresholds, tone_of
-from assay.diagnosis.judging import judge
-from assay.metrics import gather_from
+from assay.diagnosis import diagnose_run, kinds_in_order, read_thresholds, tone_of
 from assay.reporting import cases_of, write_pages, write_report
-from assay.reporting.examples import example_for
-from assay.reporting.showing import Shown, choose
 from assay.runs import RunFolder
-from assay.testing import known_cases
-from tests.canned import bits, run_of
+from tests.canned import FAULTS, bits, run_of, sums
 from tests.predictors import predictions
 from tests.reporting.pages import Page
 
@@ -146,59 +142,51 @@ def test_thresholds_that_were_changed_decide_and_are_named(runs, data, tmp_path)
     assert "were changed" not in write_report(runs[-1:], tmp_path / "plain").read_text()
 
 
-def shown(case, finding):
-    """Return what an example of a finding is chosen from."""
-    view = case.views.get(finding.split.partition(",")[0], case.first)
-    return Shown(view, finding, lambda: case.new.get(view.name))
+@pytest.fixture(scope="module", params=["bits", "sums"])
+def judged(request, tmp_path_factory):
+    """The cases of runs with each fault."""
+    folder = tmp_path_factory.mktemp("judged")
+    made = {"bits": bits, "sums": sums}[request.param](folder / "data")
+    return [cases_of([run_of(made, folder / fault, fault)])[0] for fault in FAULTS]
 
 
-FOUND = [(name, finding) for name, case in known_cases().items() for finding in judge(case).findings]
+def test_the_example_shows_the_first_finding(judged):
+    for case in judged:
+        finding, witness = case.diagnosis.findings[0], case.witness
+        wrong = witness.labels != witness.predicted_labels
+        misread = {name for name, value in witness.predicted.items() if witness.truth[name] != value}
+        if tone_of(finding.kind) == "good":
+            assert not wrong and not misread
+        elif finding.wrong_labels:
+            assert wrong
+        elif finding.kind == "shortcut":
+            assert misread and not wrong
+        split = case.dataset[witness.split]
+        row = int(np.flatnonzero(split.index == witness.number)[0])
+        knowledge = case.dataset.knowledge
+        assert witness.truth == knowledge.space.decode(split.concepts[row])
+        assert [*witness.labels.values()] == [
+            label.values[code] for label, code in zip(knowledge.labels, split.labels[row], strict=True)
+        ]
 
 
-@pytest.mark.parametrize(("name", "finding"), FOUND, ids=[f"{name}: {finding.kind}" for name, finding in FOUND])
-def test_the_example_shows_the_finding(name, finding):
-    case = known_cases()[name]
-    seen = shown(case, finding)
-    row, view = choose(seen).row, seen.view
-    wrong, misread = bool(view.wrong[row].any()), bool(seen.misread[row])
-    if tone_of(finding.kind) == "good":
-        assert not wrong and not misread
-    elif finding.kind in ("annotations", "incomplete"):
-        assert view.contradicts[row] or seen.twin(row) is not None
-    elif finding.wrong_labels:
-        assert wrong
-    elif finding.kind == "shortcut":
-        assert misread and not wrong
-
-
-@pytest.mark.parametrize("kind", [*kinds_in_order(), "a word that nobody registered"])
-def test_every_word_has_an_example_on_every_case(kind):
-    for case in known_cases().values():
-        finding = replace(judge(case).findings[0], kind=kind)
-        assert 0 <= choose(shown(case, finding)).row < len(case.first)
-
-
-def test_annotations_in_doubt_are_not_called_true(data):
-    test, knowledge = data["test"], data.knowledge
-    said = predictions(test, test.labels, test.concepts)
-    table = test.concepts.copy()
-    table[:, 2] = 1 - table[:, 2]  # y = a and b or c
-    evidence = replace(gather_from(data, said), concepts=table)
-    finding = replace(judge(known_cases()["oracle"]).findings[0], kind="annotations", concepts=("c",), labels=())
-    view = SplitView("test", evidence, (), (), frozenset(range(3)), 0.01)
-    found = example_for(data, said, Shown(view, finding))
-    true, says = found.sentences("It")
-    implied = bool(knowledge.labels_of(table)[np.flatnonzero(test.index == found.number)[0], 0])
-    assert true.startswith("Annotated: c = ") and "by the rule y = " in says
-    assert says.endswith(f"By the rule, the annotated concepts give y = {implied}.") and implied != found.labels["y"]
-    assert found.heading == "Annotations that contradict the rule"
-
-
-def test_equal_concepts_with_other_labels_are_shown_together(data):
+def test_annotations_that_contradict_the_rule_are_not_called_true(tmp_path):
+    """Labels and predictions follow the rule, and concept c is annotated as its opposite."""
+    true = np.array(list(itertools.product((False, True), repeat=3)) * 12)
+    labels = true[:, 0] & true[:, 1] | true[:, 2]
+    columns = {"a": true[:, 0], "b": true[:, 1], "c": ~true[:, 2], "y": labels}
+    data = assay.from_table(
+        {name: column.tolist() for name, column in columns.items()},
+        tmp_path / "data",
+        images=[np.full((2, 2), 20 * row, dtype=np.uint8) for row in range(8)] * 12,
+        name="mine", rule={"labels": {"y": "a and b or c"}}, concepts=["a", "b", "c"], labels=["y"],
+    )  # fmt: skip
     test = data["test"]
-    said = predictions(test, np.zeros_like(test.labels), test.concepts)
-    evidence = replace(gather_from(data, said), concepts=np.zeros_like(test.concepts))
-    finding = replace(judge(known_cases()["oracle"]).findings[0], kind="incomplete", concepts=(), labels=("y",))
-    view = SplitView("test", evidence, (), (), frozenset(range(3)), 0.01)
-    _, says = example_for(data, said, Shown(view, finding)).sentences("It")
-    assert says.endswith("has the same concepts, and y = False.")
+    read = test.concepts.copy()
+    read[:, 2] = 1 - read[:, 2]
+    predictions(test, test.labels, read).write(tmp_path / "said.parquet", data.knowledge)
+    page = write_report([tmp_path / "said.parquet"], tmp_path / "out", dataset=data)
+    (case,) = json.loads(page.with_name("report.json").read_text())["cases"]
+    assert case["diagnosis"]["verdict"] == "annotations"
+    text = Page(page.read_text()).text
+    assert "Annotated: " in text and "By the rule, the annotated concepts give y = " in text

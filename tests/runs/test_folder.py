@@ -8,8 +8,7 @@ import pytest
 from assay.contracts import FILES, PAIRS, SEAL, seal_of
 from assay.data import Dataset
 from assay.errors import DataError
-from assay.runs import RUN, RunFolder
-from assay.runs.folder import PARTS
+from assay.runs import CHECKPOINT, PROGRAM, RUN, WEIGHTS, RunFolder
 from tests.conftest import write
 from tests.predictors import predictions
 
@@ -39,12 +38,15 @@ def test_a_single_file_stands_for_a_run(mnlogic: Dataset, tmp_path: Path) -> Non
     assert list(found) == ["ood"] and found["ood"].index.tolist() == data.index.tolist()
     with pytest.raises(DataError, match="no run or predictions file"):
         RunFolder(tmp_path / "other.parquet").all_predictions(mnlogic.knowledge)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="has no predictions; make some: assay predict"):
+        RunFolder(tmp_path / "empty").all_predictions(mnlogic.knowledge)
 
 
 def test_a_folder_is_claimed_where_only_an_unfinished_run_was(tmp_path: Path) -> None:
     run = RunFolder(tmp_path / "a" / "run")
     run.claim()
-    for name in (*PARTS, ".hidden"):
+    for name in (CHECKPOINT, WEIGHTS, PROGRAM, "history.json", ".hidden"):
         (run.folder / name).touch()
     run.claim()
     assert not run.is_finished
@@ -56,6 +58,13 @@ def test_a_folder_is_claimed_where_only_an_unfinished_run_was(tmp_path: Path) ->
     (run.folder / "thesis.tex").touch()
     with pytest.raises(DataError, match="holds other files; choose another folder"):
         run.claim()
+    (tmp_path / "file").touch()
+    with pytest.raises(DataError, match="is a file, not a folder"):
+        RunFolder(tmp_path / "file").claim()
+    with pytest.raises(DataError, match="cannot use folder .*run': "):
+        RunFolder(tmp_path / "file" / "run").claim()
+    with pytest.raises(DataError, match="holds no finished run"):
+        RunFolder(tmp_path / "file" / "run").about()
 
 
 def test_a_folder_is_taken_away_only_while_it_is_empty(tmp_path: Path) -> None:
@@ -92,6 +101,37 @@ def test_a_record_whose_seal_is_wrong_or_gone_is_damaged(tmp_path: Path) -> None
         (tmp_path / RUN).write_text(json.dumps(damaged))
         with pytest.raises(DataError, match=r"run.json' is damaged; train again"):
             RunFolder(tmp_path).about()
+
+
+@pytest.mark.parametrize("text", ["{", "[]"])
+def test_a_record_that_is_no_record_is_damaged(text: str, tmp_path: Path) -> None:
+    (tmp_path / RUN).write_text(text)
+    with pytest.raises(DataError, match="is damaged"):
+        RunFolder(tmp_path).about()
+
+
+@pytest.mark.parametrize(
+    ("changes", "label", "title"),
+    [
+        ({"data": {"folder": "x/y-12ab", "fingerprint": "f", "task": "mnlogic"}}, "mine", "mine on mnlogic, seed 3"),
+        ({"data": {"folder": "x/y-12ab", "fingerprint": "f"}}, "mine", "mine on y-12ab, seed 3"),  # of before
+        (
+            {"called": {"model": "CBM-100", "task": "figures, half"}, "fold": {"number": 2, "of": 5}},
+            "CBM-100",
+            "CBM-100 on figures, half, seed 3, fold 2",
+        ),
+    ],
+)
+def test_a_run_is_called_by_model_task_and_seed_or_by_the_names_of_its_study(
+    changes: dict[str, object], label: str, title: str, tmp_path: Path
+) -> None:
+    record(tmp_path, seed=3, **changes)
+    assert (RunFolder(tmp_path).label, RunFolder(tmp_path).title) == (label, title)
+
+
+def test_a_predictions_file_is_called_as_the_file(tmp_path: Path) -> None:
+    (tmp_path / "mine.parquet").write_bytes(b"")
+    assert RunFolder(tmp_path / "mine.parquet").title == RunFolder(tmp_path / "mine.parquet").label == "mine"
 
 
 def test_its_dataset_is_found_where_it_was_or_moved_along(tmp_path: Path) -> None:

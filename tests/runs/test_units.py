@@ -9,13 +9,14 @@ import pytest
 from assay.data import Dataset
 from assay.errors import DataError
 from assay.runs import UNITS, RunFolder, evidence_of, units_of
-from assay.runs.units import KEYS
 from tests.predictors import predictions
+
+UNIT = dict.fromkeys(("unit", "name", "value", "matched", "direction", "f1", "share", "rows", "has"), 1)
 
 
 def test_units_are_read_and_nothing_else(tmp_path: Path) -> None:
     assert units_of(tmp_path) is None
-    units = [dict.fromkeys(KEYS, 1), {**dict.fromkeys(KEYS, 2), "more": 3}]
+    units = [UNIT, {**UNIT, "more": 3}]
     (tmp_path / UNITS).write_text(json.dumps({"split": "test", "units": units, "other": 1}))
     assert units_of(tmp_path) == {"split": "test", "units": units}
 

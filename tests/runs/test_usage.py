@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.runs import measure_usage, usage
+from assay.runs import measure_usage
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="memory is counted on Linux")
 MB = 2**20
@@ -41,7 +41,7 @@ def test_time_is_that_of_the_work():
 
 
 def test_what_the_system_does_not_tell_is_left_open(monkeypatch):
-    monkeypatch.setattr(usage, "PROCESSES", Path("/nowhere"))
+    monkeypatch.setattr("assay.runs.usage.PROCESSES", Path("/nowhere"))  # a system that counts no memory
     found = measure_usage(lambda: None)
     assert (found.memory_mb, found.programs_mb) == (None, None) and found.seconds >= 0
 

@@ -8,8 +8,17 @@ from assay.contracts import FILES
 from assay.data import Dataset
 from assay.errors import DataError
 from assay.predictions import read_predictions
-from assay.runs import RUN, WEIGHTS, RunFolder, check_dataset, check_learned, split_for, write_pairs, write_record
-from assay.runs.seals import sealed
+from assay.runs import (
+    PROGRAM,
+    RUN,
+    WEIGHTS,
+    RunFolder,
+    check_dataset,
+    check_learned,
+    split_for,
+    write_pairs,
+    write_record,
+)
 from tests.conftest import Made
 from tests.leftovers import leave_file
 from tests.predictors import predictions
@@ -67,9 +76,15 @@ def test_the_first_stage_stands_for_a_split_that_has_stages(made: Made, mnlogic:
     assert split_for(mnlogic, "train") == "train" and split_for(mnlogic, "nothing") == "nothing"
 
 
-def test_only_what_was_learned_is_hashed(tmp_path: Path) -> None:
+def test_every_file_that_was_learned_is_hashed_and_no_other(mnlogic: Dataset, tmp_path: Path) -> None:
+    (tmp_path / WEIGHTS).write_bytes(b"weights")
+    (tmp_path / PROGRAM).write_bytes(b"{}")
     (tmp_path / "history.json").write_text("{}")
-    assert sealed({"a": 1}, tmp_path)[FILES] == {}
-    (tmp_path / WEIGHTS).write_bytes(b"x")
-    assert list(sealed({"a": 1}, tmp_path)[FILES]) == [WEIGHTS]
+    write_record(RunFolder(tmp_path), mnlogic, ABOUT)
+    about = RunFolder(tmp_path).about()
+    assert sorted(about[FILES]) == [WEIGHTS, PROGRAM]
+    for change in (lambda path: path.write_bytes(b"[]"), Path.unlink):
+        change(tmp_path / PROGRAM)
+        with pytest.raises(DataError, match="program.json does not match its hash"):
+            check_learned(tmp_path, about)
     check_learned(tmp_path, {})  # a record of an older version

@@ -1,54 +1,58 @@
 """Entries of a study's lists: every combination of `each`, names that tell them apart, nothing listed twice."""
 
-import math
-
 import pytest
 
 from assay.config import Settings
-from assay.errors import ConfigError
-from assay.studies import short_hash
-from assay.studies.entries import _word, entries
-from assay.studies.records import _number
+from assay.errors import AssayError, ConfigError
+from assay.studies import short_hash, study_from
+from tests.samples import needs_task
 
-KNOWN = ["cbm", "dpl"]
+pytestmark = needs_task("mnlogic")
+TASKS = [{"task": "mnlogic", "name": name, "k": k} for name, k in (("two", 2), ("three", 3))]
 
 
-def made(listed, absent=None):
-    return entries("model", listed, Settings({"models": listed}), KNOWN, absent)
+def made(*models, **more):
+    return study_from(Settings({"tasks": TASKS[:1], "models": list(models), **more}))
+
+
+def listed(*models):
+    return [(run.label, dict(run.settings.values)) for run in made(*models).runs]
 
 
 def test_each_makes_every_combination_with_a_name_of_its_own():
-    found = made([{"model": "cbm", "epochs": 3, "each": {"mode": ["joint", "sequential"], "hard": [True, False]}}])
-    assert [(entry.label, dict(entry.settings.values)) for entry in found] == [
-        ("cbm-joint-hard-yes", {"epochs": 3, "mode": "joint", "hard": True}),
-        ("cbm-joint-hard-no", {"epochs": 3, "mode": "joint", "hard": False}),
-        ("cbm-sequential-hard-yes", {"epochs": 3, "mode": "sequential", "hard": True}),
-        ("cbm-sequential-hard-no", {"epochs": 3, "mode": "sequential", "hard": False}),
+    each = {"mode": ["joint", "sequential"], "concept_weight": [1.0, 0.5]}
+    assert listed({"model": "cbm", "epochs": 3, "each": each}) == [
+        (f"cbm-{mode}-concept_weight{weight}", {"epochs": 3, "mode": mode, "concept_weight": weight})
+        for mode in each["mode"] for weight in each["concept_weight"]
+    ]  # fmt: skip
+    assert [label for label, _ in listed({"model": "cbm", "each": {"epochs": [3, 4]}})] == [
+        "cbm-epochs3",
+        "cbm-epochs4",
     ]
-    assert {entry.name for entry in found} == {"cbm"}
-    deep = made([{"model": "cbm", "each": {"widths": [[1, 2], [3]]}}])
-    assert [entry.label for entry in deep] == [f"cbm-widths-{short_hash([1, 2])}", f"cbm-widths-{short_hash([3])}"]
+    widths = [["a", "b"], ["c"]]
+    deep = listed({"model": "cbm", "each": {"supervised_concepts": widths}})
+    assert [label for label, _ in deep] == [f"cbm-supervised_concepts-{short_hash(one)}" for one in widths]
+
+
+def test_each_goes_before_what_the_entry_says():
+    assert listed({"model": "cbm", "epochs": 3, "each": {"epochs": [4]}}) == [("cbm-epochs4", {"epochs": 4})]
 
 
 def test_names_tell_entries_apart():
-    found = made(
-        ["cbm", {"model": "cbm", "epochs": 3}, {"model": "cbm", "epochs": 4}, {"model": "dpl", "name": "Mine"}]
+    found = listed(
+        "cbm", {"model": "cbm", "epochs": 3}, {"model": "cbm", "epochs": 4}, {"model": "dpl", "name": "Mi.n-e"}
     )
-    assert [entry.label for entry in found] == ["cbm", "cbm-2", "cbm-3", "Mine"]
+    assert [label for label, _ in found] == ["cbm", "cbm-2", "cbm-3", "Mi.n-e"]
 
 
 @pytest.mark.parametrize(
-    "listed",
+    "models",
     [["cbm", "cbm"], ["cbm", {"model": "cbm"}], ["cbm", {"model": "cbm", "name": "other"}],
      [{"model": "cbm", "each": {"epochs": [3, 3]}}]],
 )  # fmt: skip
-def test_the_same_settings_twice_are_refused_whatever_they_are_called(listed):
+def test_the_same_settings_twice_are_refused_whatever_they_are_called(models):
     with pytest.raises(ConfigError, match="is listed twice with the same settings"):
-        made(listed)
-
-
-def test_the_same_settings_of_two_models_are_two():
-    assert [entry.name for entry in made([{"model": "cbm", "epochs": 3}, {"model": "dpl", "epochs": 3}])] == KNOWN
+        made(*models)
 
 
 @pytest.mark.parametrize(
@@ -58,84 +62,26 @@ def test_the_same_settings_of_two_models_are_two():
         ("cbmm", "no model named 'cbmm'; did you mean 'cbm'"),
         ({"model": "cbm", "each": {"epochs": []}}, "expected 'key: \\[value, ...\\]'"),
         ({"model": "cbm", "each": [1]}, "expected 'key: \\[value, ...\\]'"),
-        ({"model": "cbm", "name": "a b"}, "'a b' must be letters, digits"),
+        *(({"model": "cbm", "name": name}, "must be letters, digits") for name in ("a b", "a/b", "ä:ö", "../x")),
+        ({"model": "cbm", "on": ["tow"]}, "on: no task is called 'tow'; did you mean 'two'"),
+        ({"model": "cbm", "deep": 2}, "unknown key 'deep'"),
     ],
 )
 def test_what_is_no_entry_is_told(entry, why):
-    with pytest.raises(ConfigError, match=why):
-        made([entry])
+    with pytest.raises(AssayError, match=why):
+        made(entry)
 
 
-def test_what_is_not_there_may_be_left_out():
-    absent = []
-    assert [entry.name for entry in made(["cbmm", "cbm"], absent)] == ["cbm"]
-    assert absent == ["model 'cbmm', which is not there"]
+def test_an_entry_may_be_for_some_tasks_only_and_that_is_no_setting():
+    study = made("tree", {"model": "cbm", "on": ["three"], "epochs": 2}, tasks=TASKS)
+    assert [(run.label, run.task) for run in study.runs] == [("tree", "two"), ("tree", "three"), ("cbm", "three")]
+    assert dict(study.runs[-1].settings.values) == {"epochs": 2}
 
 
-def test_a_number_that_is_missing_is_none():
-    assert math.isnan(_number(None)) and _number(3) == 3.0
-
-
-def test_each_goes_before_what_the_entry_says_and_knows_its_line():
-    listed = [{"model": "cbm", "epochs": 3, "each": {"epochs": [4, 5], "rate": [0.5]}}]
-    places = {
-        "models": "s line 2",
-        "models.0": "s line 3",
-        "models.0.model": "s line 3",
-        "models.0.each": "s line 5",
-        "models.0.epochs": "s line 4",
-    }
-    first, second = entries("model", listed, Settings({"models": listed}, places), KNOWN, None)
-    assert (first.label, dict(first.settings.values)) == ("cbm-epochs4-rate0.5", {"epochs": 4, "rate": 0.5})
-    assert (second.label, second.settings.place("epochs"), second.settings.place("rate")) == (
-        "cbm-epochs5-rate0.5",
-        "s line 5: ",
-        "s line 5: ",
-    )
-    assert first.place == "s line 3" and first.on == ()
-    alone = entries(
-        "model",
-        [{"model": "cbm", "lr": 1}],
-        Settings({}, {"models.0": "s line 3", "models.0.lr": "s line 9"}),
-        KNOWN,
-        None,
-    )
-    assert alone[0].settings.place("lr") == "s line 9: " and alone[0].place == "s line 3"
-    assert (
-        entries("model", [{"model": "cbm", "lr": 1}], Settings({}), KNOWN, None)[0].settings.place("lr") == "models: "
-    )
-
-
-@pytest.mark.parametrize(
-    ("value", "word"),
-    [
-        ("theory_x", "theory_x"), ("a/b c.d-e", "a-b-c.d-e"), (100, "n100"), (0.25, "n0.25"), (True, "n-yes"), (False, "n-no"),
-        (None, f"n-{short_hash(None)}"), ({"b": 1, "a": 2}, f"n-{short_hash({'a': 2, 'b': 1})}"), ([2, 1], f"n-{short_hash([2, 1])}"),
-    ],
-)  # fmt: skip
-def test_values_are_words_of_a_name(value, word):
-    assert _word("n", value) == word
-    assert short_hash([1, 2]) != short_hash([2, 1]) and len(short_hash(value)) == 8
-
-
-@pytest.mark.parametrize("name", ["a.b", "v1.0-x", "9", "x_y", "-"])
-def test_names_may_have_dots_and_dashes(name):
-    assert [entry.label for entry in made([{"model": "cbm", "name": name}])] == [name]
-
-
-@pytest.mark.parametrize("name", ["a/b", "a b", "ä:ö", "../x"])
-def test_names_that_are_no_folders_are_refused(name):
-    with pytest.raises(ConfigError, match="must be letters, digits"):
-        made([{"model": "cbm", "name": name}])
-
-
-def test_tasks_that_an_entry_is_for_are_no_setting():
-    (entry,) = made([{"model": "cbm", "on": ["a", 7], "epochs": 2}])
-    assert entry.on == ("a", "7") and dict(entry.settings.values) == {"epochs": 2}
-
-
-def test_those_that_are_not_there_are_all_named():
-    absent = []
-    assert made(["x", {"model": "y", "epochs": 1}], absent) == []
-    assert absent == ["model 'x', which is not there", "model 'y', which is not there"]
-    assert [entry.name for entry in entries("challenge", ["anything"], Settings({}), None, None)] == ["anything"]
+def test_a_study_that_may_lack_models_names_all_that_it_lacks():
+    given = {"tasks": ["mnlogic"], "models": ["gone", {"model": "lost", "epochs": 1}, "tree"], "baseline": "tree"}
+    found = study_from(Settings(given), lenient=True)
+    assert [run.label for run in found.runs] == ["tree"]
+    assert found.absent == ("model 'gone', which is not there", "model 'lost', which is not there")
+    with pytest.raises(AssayError, match="no model named 'gone'"):
+        study_from(Settings(given))

@@ -7,7 +7,6 @@ import pytest
 
 from assay.config import Settings, validate
 from assay.data import Annotation, Dataset
-from assay.data.machine_scores import Scores
 from assay.errors import ConfigError, DataError
 from assay.predictions import Answer, Predictions
 from assay.studies import machine_of
@@ -21,15 +20,6 @@ def machine(dataset: Dataset, path: Path | None, **settings: object):
 
 def test_without_a_machine_there_is_none(mnlogic: Dataset) -> None:
     assert machine(mnlogic, None) is None
-
-
-def test_predicted_concepts_stand_by_the_number_of_their_example(mnlogic: Dataset, tmp_path: Path) -> None:
-    data = mnlogic["train"]
-    some = data.take(np.array([5, 2, 9]))
-    predictions(some, some.labels, 1 - some.concepts).write(tmp_path / "said.parquet", mnlogic.knowledge)
-    codes = machine(mnlogic, tmp_path / "said.parquet")["train"]
-    assert codes.shape == (len(data), 3) and (codes[[5, 2, 9]] == 1 - some.concepts).all()
-    assert (np.delete(codes, [5, 2, 9], axis=0) == -1).all()
 
 
 def test_a_threshold_decides_on_truths(mnlogic: Dataset, tmp_path: Path) -> None:
@@ -54,12 +44,6 @@ def test_predictions_of_other_data_and_without_concepts_are_refused(mnlogic: Dat
     predictions(data, data.labels).write(tmp_path / "b.parquet", mnlogic.knowledge)
     with pytest.raises(DataError, match="has no concept 'a' in split 'train'"):
         machine(mnlogic, tmp_path / "b.parquet")
-
-
-def test_a_table_has_scores(mnlogic: Dataset, tmp_path: Path) -> None:
-    rows = "\n".join(f"train,{row},0.5" for row in range(len(mnlogic["train"])))
-    (tmp_path / "scores.csv").write_text(f"split,index,shiny\n{rows}\n")
-    assert isinstance(machine(mnlogic, tmp_path / "scores.csv"), Scores)
 
 
 def test_each_split_of_a_run_has_its_own_rows_and_columns(mnlogic: Dataset, tmp_path: Path) -> None:

@@ -1,13 +1,16 @@
-"""The papers' experiments: each can be planned in both sizes, and speaks of tasks, models and metrics that there are."""
+"""The papers' experiments: each can be planned in both sizes, speaks of what there is, and has the published settings or
+says why not.
+"""
+
+from pathlib import Path
 
 import pytest
 
-from assay.errors import ConfigError, UnknownName
+from assay.errors import UnknownName
 from assay.metrics import METRICS
-from assay.models import MODELS
-from assay.studies import find_study, ready_studies
+from assay.studies import departures, find_study, ready_studies
+from assay.studies.ledger import absent_tables, fidelity
 from assay.studies.results import tables_of
-from assay.studies.summary import ALL
 
 READY = ready_studies()
 ASKED = {
@@ -46,7 +49,7 @@ def test_a_ready_study_is_planned_in_both_sizes(name, tmp_path):
         assert study.config.name.endswith(")") and tables_of(study, []) == []
         for metric in study.config.metrics:
             assert metric in METRICS or metric.startswith(ANALYSES), metric
-    tasks, labels = {run.task for run in paper.runs} | {ALL}, {run.label for run in paper.runs}
+    tasks, labels = {run.task for run in paper.runs} | {"all"}, {run.label for run in paper.runs}
     for entry in paper.config.published:
         assert entry["task"] in tasks and entry["metric"] in paper.config.metrics, entry
         assert entry["model"] in labels, entry
@@ -60,26 +63,43 @@ def test_rsbenchs_f1_stands_beside_no_other(name, tmp_path):
 
 
 def test_what_is_not_there_is_said_and_the_rest_is_run(monkeypatch, tmp_path):
-    monkeypatch.delenv("ASSAY_POPPER", raising=False)
-    monkeypatch.setattr(
-        MODELS, "registered", {name: MODELS.entry(name) for name in MODELS if name not in ("ilp", "aleph")}
-    )
+    for name in ("ASSAY_POPPER", "ASSAY_MNIST"):
+        monkeypatch.delenv(name, raising=False)
     study = find_study("vlol-challenge-4", "small", tmp_path)
-    assert {text for text in study.absent if "not there" in text} == {
-        "model 'ilp', which is not there",
-        "model 'aleph', which is not there",
-    }
-    assert {run.label for run in study.runs} == {"ResNet", "detector", "alphaILP"}
-    assert (
-        "Popper-GT: the model 'popper' needs a checkout of Popper 4.4 or 3.1: set popper=FOLDER or ASSAY_POPPER"
-        in study.absent
-    )
-    monkeypatch.setattr(MODELS, "registered", {})
-    with pytest.raises(
-        ConfigError,
-        match="study 'vlol-challenge-4' has nothing to run here; left out: model 'blackbox', which is not there",
-    ):
-        find_study("vlol-challenge-4", "small", tmp_path)
+    assert any("the model 'popper' needs a checkout of Popper" in text for text in study.absent)
+    assert {"ResNet", "detector", "alphaILP"} <= {run.label for run in study.runs}
+    lacking = {size: find_study("rsbench-table-2", size, tmp_path).absent for size in ("small", "paper")}
+    assert not [text for text in lacking["small"] if "digits of MNIST" in text]
+    assert len([text for text in lacking["paper"] if "set ASSAY_MNIST=FOLDER for all" in text]) == 1
+
+
+def test_a_ready_study_writes_to_a_folder_of_its_name_and_size():
+    assert find_study("rsbench-table-2").output == Path("out/rsbench-table-2-small")
+
+
+KNOWN = fidelity()
+
+
+def test_every_ready_study_has_an_entry_of_what_was_published():
+    assert set(KNOWN) == set(READY)
+    assert all(absent.why and absent.numbers >= 0 for absent in absent_tables())
+    with pytest.raises(UnknownName, match="nothing published is known of study 'rsbench-table-3'"):
+        departures("rsbench-table-3")
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_settings_are_the_published_ones_or_the_departure_is_explained(name):
+    unexplained = [departure for departure in departures(name) if not departure.why]
+    assert not unexplained, unexplained
+
+
+@pytest.mark.parametrize("name", sorted(KNOWN))
+def test_published_numbers_stand_beside_the_quantity_that_they_are(name):
+    study, entry = find_study(name, "paper"), KNOWN[name]
+    for published in study.config.published:
+        assert published["metric"] in entry.quantities, published
+        assert published["model"] in entry.rows, published
+    assert set(entry.quantities) <= set(study.config.metrics)
 
 
 def test_an_unknown_study_is_refused_with_a_suggestion():

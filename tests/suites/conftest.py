@@ -1,14 +1,14 @@
 """A suite of two small datasets of pixels, made once, and what is run on it in this process."""
 
-from dataclasses import dataclass, replace
+import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import yaml
 
-from assay.config import Settings
 from assay.studies.work import perform
-from assay.suites import make_data
-from assay.suites.suite import Suite, suite_from
+from assay.suites import find_suite, make_data, summary_of
 
 SPLITS = {"train": 64, "valid": 16, "test": 40, "hard": 16, "pairs": 12}
 SETTINGS = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0}
@@ -60,13 +60,12 @@ class Here:
             yield perform(step, output)
 
 
-def pinned(suite: Suite, output: Path) -> Suite:
-    """Return a suite with the fingerprints of what it makes."""
-    unpinned = make_data(suite, output, workers=Here())
-    prints = {name: fault.split("fingerprint ")[1].split(",")[0] for name, fault in unpinned.faults.items()}
-    config = suite.config
-    datasets = {n: d.model_copy(update={"fingerprint": prints[n]}) for n, d in config.datasets.items()}
-    return replace(suite, config=config.model_copy(update={"datasets": datasets}))
+def suite_of(config):
+    """Return the suite of a file with this content."""
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        yaml.safe_dump(dict(config), file, sort_keys=False)
+        file.flush()
+        return find_suite(file.name)
 
 
 @pytest.fixture(scope="session")
@@ -76,5 +75,10 @@ def output(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def suite(output) -> Suite:
-    return pinned(suite_from(Settings(CONFIG)), output)
+def suite(output):
+    """Return the suite with the fingerprints of what it makes."""
+    unpinned = suite_of(CONFIG)
+    faults, config = make_data(unpinned, output, workers=Here()).faults, summary_of(unpinned)
+    for name, fault in faults.items():
+        config["datasets"][name]["fingerprint"] = fault.split("fingerprint ")[1].split(",")[0]
+    return suite_of(config)

@@ -1,6 +1,7 @@
 """The board says what its rows say: verdicts over seeds, numbers, refusals, pictures of errors; no name is markup."""
 
 import json
+import re
 from html.parser import HTMLParser
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from assay.data import Dataset
 from assay.errors import DataError
 from assay.suites import BoardRow, write_board, write_rows
-from assay.suites.board import BoardCell, SuiteBoard, rank_table, verdict_table
+from assay.suites.board import SuiteBoard
 
 WHY = "reads a as <b>bold</b> | & more"
 
@@ -51,22 +52,55 @@ def site(suite, output, tmp_path):
     return tmp_path / "board"
 
 
-def test_a_cell_is_the_most_frequent_verdict_the_gravest_of_equals():
-    rows = [row("cbm", "plain", seed, verdict) for seed, verdict in enumerate(("sound", "noisy", "sound"))]
-    cell = BoardCell("cbm", "plain", tuple(rows))
-    assert (cell.verdict, cell.tone, cell.seeds, cell.other) == ("sound", "good", "2 of 3", "noisy 1")
-    assert BoardCell("cbm", "plain", tuple(rows[:2])).verdict == "noisy"
-    assert cell.text("label_f1") == "0.60 ± 0.10" and cell.text("ood") == "–"
+def cell_of(suite, *rows):
+    """Return the only cell of a board."""
+    ((cell,),) = (model.cells for model in SuiteBoard(suite, rows).models)
+    return cell
 
 
-def test_the_reason_and_the_tone_are_those_of_the_verdict():
-    told = [("shortcut", "bad", "reads 0 as 1"), ("sound", "good", "all is right"), ("sound", "good", "again")]
+def test_a_cell_is_the_most_frequent_verdict_the_gravest_of_equals(suite):
+    told = [("sound", "good", "all is right"), ("noisy", "weak", "it wavers"), ("sound", "good", "again")]
     rows = [
-        BoardRow("s", "d", "m", "rule", seed, "done", verdict=verdict, tone=tone, why=why)
-        for seed, (verdict, tone, why) in enumerate(told)
+        BoardRow("tiny", "plain", "cbm", "concepts", seed, "done", verdict=verdict, tone=tone, why=why, label_f1=f1)
+        for seed, ((verdict, tone, why), f1) in enumerate(zip(told, (0.5, 0.6, 0.7), strict=True))
     ]
-    cell = BoardCell("m", "d", tuple(rows))
-    assert (cell.verdict, cell.tone, cell.why) == ("sound", "good", "all is right")
+    cell = cell_of(suite, *rows)
+    assert (cell.verdict, cell.tone, cell.seeds, cell.other) == ("sound", "good", "2 of 3", "noisy 1")
+    assert cell.why == "all is right" and (cell.text("label_f1"), cell.text("ood")) == ("0.60 ± 0.10", "–")
+    equal = cell_of(suite, *rows[:2])
+    assert (equal.verdict, equal.why) == ("noisy", "it wavers")
+
+
+@pytest.mark.parametrize(
+    ("values", "text"),
+    [((10.0, 10.0), "10.00 ± 0.00"), ((10.5, 8.0), "9.25"), ((0.125,), "0.12"), ((1234.4, 1300.0), "1,267"), ((), "–")],
+)
+def test_numbers_of_a_cell_are_means_and_shares_have_deviations(suite, values, text):
+    rows = [row("cbm", "plain", seed, ood=value) for seed, value in enumerate(values)] or [row("cbm", "plain", 0)]
+    deviating = text if "±" in text or len(values) < 2 or max(values) > 10 else f"{text} ± "
+    assert cell_of(suite, *rows).text("ood").startswith(deviating)
+
+
+def test_the_board_is_ordered_by_level_then_by_how_many_are_sound_then_by_name(suite):
+    rows = [
+        row("cem", "plain", 0, "noisy"),
+        row("cbm", "plain", 0),
+        row("theirs", "plain", 0),
+        row("theirs", "noisy", 0),
+    ]
+    rows.append(row("blackbox", "noisy", 0, "noisy"))
+    board = SuiteBoard(suite, tuple(rows))
+    assert [model.name for model in board.models] == ["blackbox", "theirs", "cbm", "cem"]
+    assert [data.name for data in board.datasets] == ["plain", "noisy"] and set(board.meanings) == {"noisy", "sound"}
+
+
+def test_a_verdict_that_nobody_knows_has_no_colour(suite):
+    for facts, tone in (
+        ({"verdict": "perfect", "tone": "good"}, "unknown"),
+        ({"verdict": "sound", "tone": "x"}, "unknown"),
+        ({"verdict": "sound", "tone": "good"}, "good"),
+    ):
+        assert cell_of(suite, BoardRow("tiny", "plain", "m", "rule", 0, "done", **facts)).tone == tone
 
 
 def test_a_refused_cell_says_why_and_one_that_was_not_run_too(suite):
@@ -75,15 +109,6 @@ def test_a_refused_cell_says_why_and_one_that_was_not_run_too(suite):
     assert (cells["cem", "noisy"].verdict, cells["cem", "noisy"].why) == ("refused", "no <i>noise</i> | here")
     assert (cells["theirs", "noisy"].verdict, cells["theirs", "noisy"].why) == ("", "not run")
     assert board.refusals == [("cem", "refused: no <i>noise</i> | here", ["noisy"])]
-
-
-def test_tables_have_every_model_and_dataset(suite):
-    board = SuiteBoard(suite, tuple(ROWS))
-    table = verdict_table(board)
-    assert table.head == ("level", "model", "plain", "noisy")
-    assert ("concepts", "cbm", "noisy 1 of 2", "noisy 1 of 2") in table.rows
-    assert ("concepts", "theirs", "sound 1 of 1", "–") in table.rows
-    assert {cells[1] for cells in rank_table(board).rows} == {"cbm", "cem", "theirs"}
 
 
 def test_pages_name_no_markup_and_link_only_what_is_there(site):
@@ -114,6 +139,24 @@ def test_without_data_there_are_no_pictures(suite, tmp_path):
     assert "example 3" in (tmp_path / "board" / "plain.html").read_text(encoding="utf-8")
 
 
+def test_examples_are_shown_by_how_many_runs_miss_them_and_at_most_six_of_a_kind(suite, tmp_path):
+    rows = [
+        row("cbm", "plain", 0, wrong='{"9": "x", "4": "u", "30": "v"}', misread='{"12": "r"}'),
+        row("cbm", "plain", 1, wrong='{"30": "v", "9": "x", "4": "w"}', misread='{"12": "s", "11": "s"}'),
+        row("cem", "plain", 0, wrong='{"9": "x"}', misread='{"11": "t", "9": "t"}'),
+    ]
+    many, others = (json.dumps({str(n): "z" for n in range(first, first + 20)}) for first in (100, 200))
+    for name, given, wanted in (
+        ("few", rows, [9, 4, 30, 11, 12]),
+        ("many", [row("cbm", "plain", 0, wrong=many, misread=others)], [*range(100, 106), *range(200, 206)]),
+    ):
+        write_rows(given, tmp_path / name / "rows.parquet")
+        write_board(suite, [tmp_path / name], tmp_path / name / "board")
+        page = (tmp_path / name / "board" / "plain.html").read_text(encoding="utf-8")
+        shown = [int(number) for number in re.findall(r"example (\d+)", page)]
+        assert list(dict.fromkeys(shown)) == wanted
+
+
 def test_markdown_and_latex_hold_the_verdicts(site):
     markdown = (site / "board.md").read_text(encoding="utf-8")
     assert "| plain (boundary) | sound 1 of 1 | noisy 1 of 2 | shortcut 2 of 2 |" in markdown
@@ -132,7 +175,3 @@ def test_rows_of_another_suite_are_refused(suite, tmp_path):
     write_rows([BoardRow("other", "plain", "cbm", "concepts", 0, "done")], tmp_path / "cbm.parquet")
     with pytest.raises(DataError, match="no rows of suite 'tiny'"):
         write_board(suite, [tmp_path], tmp_path / "board")
-
-
-def test_rows_are_plain_json(suite):
-    assert json.loads(ROWS[4].wrong) == {"3": "true"}

@@ -10,13 +10,12 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-import assay.suites.entry as entries
 from assay.data import Dataset
 from assay.errors import AssayError
-from assay.suites import score_entry
+from assay.suites import score_entry, summary_of
 
 SPLITS = ("test", "hard", "pairs")
-FACTS = {"suite": "tiny", "name": "theirs", "level": "concepts", "seeds": [0], "link": "https://example.org/theirs"}
+FACTS = {"name": "theirs", "level": "concepts", "seeds": [0], "link": "https://example.org/theirs"}
 
 
 def write_by_hand(folder, data, dataset, doubt=0.9):
@@ -38,13 +37,18 @@ def data(output):
 
 
 @pytest.fixture
-def entry(suite, data, tmp_path, monkeypatch):
-    monkeypatch.setattr(entries, "find_suite", lambda name: suite)
+def entry(suite, data, tmp_path):
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(summary_of(suite), sort_keys=False))
     folder = tmp_path / "entry"
     for name in suite.datasets:
         write_by_hand(folder, Dataset.open(data / name), name)
-    (folder / "entry.yaml").write_text(yaml.safe_dump(FACTS))
+    declare(folder)
     return folder
+
+
+def declare(entry, **facts):
+    """Write the facts of an entry to a suite of a file."""
+    (entry / "entry.yaml").write_text(yaml.safe_dump({"suite": str(entry.parent / "tiny.yaml"), **FACTS, **facts}))
 
 
 def refusal(entry, data):
@@ -72,7 +76,7 @@ def test_predictions_made_by_hand_are_scored(entry, data):
 def test_a_dataset_may_be_refused_with_a_reason(entry, data):
     shutil.rmtree(entry / "noisy")
     assert "no predictions for dataset 'noisy' with seed 0" in refusal(entry, data)
-    (entry / "entry.yaml").write_text(yaml.safe_dump({**FACTS, "refused": {"noisy": "takes no noise"}}))
+    declare(entry, refused={"noisy": "takes no noise"})
     rows = {row.dataset: row for row in score_entry(entry, data)}
     assert (rows["noisy"].status, rows["noisy"].reason) == ("refused", "takes no noise")
 
@@ -95,6 +99,22 @@ def test_a_missing_split_is_refused(entry, data):
 def test_another_fingerprint_is_refused(entry, data):
     change(entry, lambda frame: frame.assign(fingerprint="0" * 32))
     assert f"is about data with fingerprint {'0' * 32}, the suite's is" in refusal(entry, data)
+
+
+def test_data_that_are_not_those_of_the_suite_are_refused(entry, data, tmp_path):
+    for one, other in (("plain", "noisy"), ("noisy", "plain")):
+        shutil.copytree(data / one, tmp_path / "data" / other)
+    assert "has fingerprint" in refusal(entry, tmp_path / "data")
+
+
+def test_seeds_of_all_datasets_are_scored_in_order(entry, data):
+    for name in ("plain", "noisy"):
+        shutil.copytree(entry / name / "seed0", entry / name / "seed1")
+    declare(entry, seeds=[1, 0])
+    told = []
+    rows = score_entry(entry, data, lambda *numbers: told.append(numbers))
+    assert [(row.dataset, row.seed) for row in rows] == [("plain", 1), ("plain", 0), ("noisy", 1), ("noisy", 0)]
+    assert told == [(0, 2), (1, 2)]
 
 
 def test_another_split_is_refused(entry, data):
@@ -126,7 +146,7 @@ def test_concepts_read_off_the_truth_are_refused_unless_the_level_sees_them(entr
     for name in suite.datasets:
         write_by_hand(entry, Dataset.open(data / name), name, doubt=1.0)
     assert "is right and certain, as if read off the truth" in refusal(entry, data)
-    (entry / "entry.yaml").write_text(yaml.safe_dump({**FACTS, "level": "symbols"}))
+    declare(entry, level="symbols")
     assert len(score_entry(entry, data)) == 2
 
 
@@ -135,10 +155,13 @@ def test_concepts_read_off_the_truth_are_refused_unless_the_level_sees_them(entr
     [
         ({"level": "labels"}, "predicts concepts, and level 'labels' sees none"),
         ({"level": "all"}, "no level named 'all'"),
-        ({"trained_on": ["train", "test"]}, "level 'concepts' forbids to learn from 'test'"),
+        *(
+            ({"trained_on": ["train", split]}, f"level 'concepts' forbids to learn from '{split}'")
+            for split in ("test", "valid_2", "")
+        ),
         ({"name": "cbm"}, "'cbm' is a baseline of the suite"),
-        ({"name": "a/b"}, "name"),
-        ({"link": "javascript:alert(1)"}, "link"),
+        *(({"name": name}, "name") for name in ("a/b", "-a", "", "a b")),
+        *(({"link": link}, "link") for link in ("javascript:alert(1)", "ftp://x")),
         ({"seeds": [0, 0]}, "each once"),
         ({"seeds": [0, 1]}, "no predictions for dataset 'plain' with seed 1"),
         ({"refused": {"plane": "why"}}, "did you mean 'plain'"),
@@ -146,7 +169,7 @@ def test_concepts_read_off_the_truth_are_refused_unless_the_level_sees_them(entr
     ],
 )
 def test_facts_against_the_rules_are_refused(entry, data, facts, message):
-    (entry / "entry.yaml").write_text(yaml.safe_dump({**FACTS, **facts}))
+    declare(entry, **facts)
     assert message in refusal(entry, data)
 
 

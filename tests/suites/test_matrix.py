@@ -6,9 +6,7 @@ import pytest
 
 from assay.families import FAMILIES
 from assay.models import MODELS
-from assay.models.concept.cbm import CBM
-from assay.suites import find_suite, matrix_table, small_datasets
-from assay.suites.matrix import MatrixCell, try_cell
+from assay.suites import find_suite, matrix_cells, matrix_table, small_datasets
 
 
 @pytest.fixture(scope="module")
@@ -25,22 +23,34 @@ def small(tmp_path_factory):
 @pytest.mark.parametrize("model", sorted(MODELS))
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_model_works_or_refuses_in_a_line(family, model, small):
-    cell = try_cell(model, family, small(family))
+    (cell,) = matrix_cells({family: small(family)}, [model])
     assert cell.outcome != "crashes", cell.why
     assert cell.outcome == "works" or (cell.why and "\n" not in cell.why)
 
 
-def test_a_crash_is_told(small, monkeypatch):
-    def broken(self, *given):
-        raise ZeroDivisionError("division by zero")
+BROKEN = '''
+"""A model that breaks."""
 
-    monkeypatch.setattr(CBM, "answer", broken)
-    cell = try_cell("cbm", "digits", small("digits"))
-    assert (cell.outcome, cell.why) == ("crashes", "ZeroDivisionError: division by zero")
+from assay.models.symbolic.tree import Tree
 
 
-def test_the_table_has_a_row_for_each_model():
-    cells = [MatrixCell("a", "x", "works"), MatrixCell("a", "y", "refuses", "too large"), MatrixCell("b", "x", "works")]
+class Broken(Tree):
+    """It divides by nothing."""
+
+    name = "broken"
+
+    def fit(self, *given):
+        return 1 / 0
+'''
+
+
+def test_a_crash_is_told_and_the_table_has_a_row_for_each_model(small, tmp_path):
+    (tmp_path / "broken.py").write_text(BROKEN)
+    name = MODELS.resolve(str(tmp_path / "broken.py"))
+    cells = list(matrix_cells({"digits": small("digits")}, [name, "tree"]))
+    assert [(cell.outcome, cell.why) for cell in cells] == [
+        ("crashes", "ZeroDivisionError: division by zero"), ("works", ""),
+    ]  # fmt: skip
     table = matrix_table(cells)
-    assert table.head == ("model", "x", "y")
-    assert table.rows == (("a", "works", "refuses: too large"), ("b", "works", ""))
+    assert table.head == ("model", "digits")
+    assert table.rows == ((name, "crashes: ZeroDivisionError: division by zero"), ("tree", "works"))

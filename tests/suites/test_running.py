@@ -7,12 +7,10 @@ import numpy as np
 import pytest
 
 from assay.data import Dataset
-from assay.errors import ConfigError, UnknownName
-from assay.models.concept.cbm import CBM
+from assay.errors import ConfigError, DataError, RunFailed, UnknownName
 from assay.predictions import read_predictions
-from assay.suites import BoardRow, SuiteOrder, plain, read_rows, run_suite, write_rows
-from assay.suites.rows import merged
-from tests.suites.conftest import Here
+from assay.suites import BoardRow, SuiteOrder, plain, read_rows, run_suite, summary_of, write_rows
+from tests.suites.conftest import Here, suite_of
 
 MODELS = ("blackbox", "cbm", "dpl", "tree", "popper")
 
@@ -27,6 +25,7 @@ def of(rows, model, dataset="plain", seed=0):
 
 
 def test_there_is_a_row_for_each_model_dataset_and_seed(rows, suite):
+    assert len({row.run for row in rows}) == len(rows)
     assert {(row.model, row.dataset, row.seed) for row in rows} == {
         (model, data, seed) for model in MODELS for data in suite.datasets for seed in (0, 1)
     }
@@ -45,8 +44,31 @@ def test_a_row_has_the_numbers_of_the_run(rows, suite, output):
     test, said = dataset["test"], read_predictions(run / "predictions" / "test.parquet", dataset.knowledge)
     wrong = said.labels["y"].codes != test.labels[:, 0]
     assert {int(number) for number in json.loads(row.wrong)} == set(test.index[wrong].tolist())
-    weights = json.loads((run / "run.json").read_text())["parameters"]
-    assert row.parameters == weights > 0
+    assert row.parameters == json.loads((run / "run.json").read_text())["parameters"] > 0
+    assert row.seconds == json.loads((run / "usage.json").read_text())["seconds"]
+    read = np.stack([said.concepts[name].codes for name in "abc"], axis=1)
+    for number, told in json.loads(row.misread).items():
+        place = int(np.flatnonzero(test.index == int(number))[0])
+        pairs = zip("abc", test.concepts[place], read[place], strict=True)
+        assert told == ", ".join(f"{name} {true}→{one}" for name, true, one in pairs if true != one)
+    assert {int(number) for number in json.loads(row.misread)} == set(
+        test.index[~wrong & (read != test.concepts).any(axis=1)].tolist()
+    )
+
+
+def test_scores_and_the_area_under_interventions_are_those_of_the_record(rows, output):
+    for row in (of(rows, "cbm"), of(rows, "dpl", "noisy", 1)):
+        record = json.loads((output / "runs" / row.run / "records.json").read_text())
+        scores = {one["metric"]: one["value"] for one in record["scores"]["test"]}
+        for name in ("label_f1", "concept_f1", "collapse", "rule_consistency", "label_ece", "concept_ece"):
+            assert getattr(row, name) == pytest.approx(scores[name])
+        hard = {one["metric"]: one["value"] for one in record["scores"]["hard"]}
+        assert row.boundary == pytest.approx(hard["near_accuracy"])
+        curve = {one["metric"]: one["value"] for one in record["numbers"] if one["metric"].startswith("accuracy_")}
+        points = sorted((3 if name == "accuracy_max" else int(name[10:]), value) for name, value in curve.items())
+        x, y = np.array(points).T
+        assert row.intervention_area == pytest.approx(float(np.sum((y[1:] + y[:-1]) / 2 * np.diff(x))) / 3)
+        assert (row.verdict, row.why) == (record["headline"]["verdict"], record["headline"]["why"])
 
 
 def test_what_a_model_saw_is_counted(rows):
@@ -89,13 +111,20 @@ def test_rows_alone_are_enough_to_go_on_and_runs_need_not_be_kept(rows, suite, o
     assert kept == {("plain", 0), ("plain", 1), ("noisy", 0)}
 
 
-def test_a_model_that_breaks_has_a_row_that_says_so(suite, tmp_path, monkeypatch):
-    def broken(self, *given):
-        raise ValueError("no such\nthing")
+def test_a_model_that_breaks_has_a_row_that_says_so(suite, tmp_path):
+    broken = {"cbm": {"level": "concepts", "settings": {"learning_rate": 1e30}}}
+    config = {**summary_of(suite), "models": broken}
+    rows = run_suite(SuiteOrder(suite_of(config), ("cbm",), ("plain",), (0,)), tmp_path, workers=Here())
+    assert [row.status for row in rows] == ["failed"] and "became NaN" in rows[0].reason
+    assert rows[0].fingerprint == suite.dataset("plain").fingerprint and "\n" not in rows[0].reason
 
-    monkeypatch.setattr(CBM, "fit", broken)
-    rows = run_suite(SuiteOrder(suite, ("cbm",), ("plain",), (0,)), tmp_path, workers=Here())
-    assert [(row.status, row.reason) for row in rows] == [("failed", "ValueError: no such thing")]
+
+def test_data_that_cannot_be_made_stop_no_others(suite, tmp_path):
+    config = summary_of(suite)
+    config["datasets"] = {"odd": {**config["datasets"]["plain"], "fingerprint": "0" * 32}, **config["datasets"]}
+    with pytest.raises(RunFailed, match="1 of 2 datasets failed; odd: .*has fingerprint"):
+        run_suite(SuiteOrder(suite_of(config), ("tree",), ("odd", "plain"), (0,)), tmp_path, workers=Here())
+    assert [row.dataset for row in read_rows(tmp_path / "records")] == ["plain"]
 
 
 def test_what_is_not_in_the_suite_is_refused_before_anything_is_made(suite, tmp_path):
@@ -117,5 +146,7 @@ def test_rows_are_written_and_read_as_they_are(tmp_path):
     assert (tmp_path / "m.parquet").read_bytes() == first
     read = read_rows(tmp_path)
     assert [row.seed for row in read] == [0, 1] and np.isnan(read[0].ood)
-    other = BoardRow("s", "d", "m", "rule", 0, "refused", reason="why")
-    assert [row.status for row in merged(read, [other])] == ["refused", "done"]
+    assert plain(read[0])["ood"] is None and plain(read[0])["label_f1"] == 0.5
+    (tmp_path / "bad.parquet").write_bytes(b"x")
+    with pytest.raises(DataError, match="holds no rows of a suite, or is damaged"):
+        read_rows(tmp_path / "bad.parquet")

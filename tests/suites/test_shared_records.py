@@ -9,7 +9,6 @@ from benchmarks.rows import rows_at_once, spoilt_rows
 
 from assay.errors import AssayError, DataError
 from assay.suites import BoardRow, add_entry, read_rows, write_rows
-from assay.suites.board import BoardCell
 from tests.samples import needs_task
 
 
@@ -27,13 +26,6 @@ def test_a_row_that_cannot_be_is_refused_and_no_other(tmp_path):
             assert "\n" not in str(error), name
             refused += 1
     assert accepted >= 20 and refused >= 20
-
-
-def test_a_verdict_that_nobody_knows_has_no_colour():
-    row = BoardRow("s", "d", "m", "rule", 0, "done", verdict="perfect", tone="good")
-    assert BoardCell("m", "d", (row,)).tone == "unknown"
-    assert BoardCell("m", "d", (replace(row, verdict="sound", tone="x"),)).tone == "unknown"
-    assert BoardCell("m", "d", (replace(row, verdict="sound"),)).tone == "good"
 
 
 def test_a_second_entry_of_a_name_is_refused(tmp_path):

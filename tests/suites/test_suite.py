@@ -5,17 +5,13 @@ from collections import Counter
 
 import pytest
 
-from assay.config import Settings
-from assay.errors import ConfigError, DataError, UnknownName
+from assay.errors import ConfigError, UnknownName
 from assay.families import FAMILIES
 from assay.models import MODELS
 from assay.suites import find_suite, make_data, suite_names
-from assay.suites.making import open_data
-from assay.suites.steps import run_step
-from assay.suites.suite import suite_from
 from assay.tasks import TASKS
 from tests.samples import MISSING, skip_without
-from tests.suites.conftest import CONFIG, Here
+from tests.suites.conftest import CONFIG, Here, suite_of
 
 SUITE = find_suite()
 CHEAP = ("digits-parity", "robots-parts", "robots-missing")
@@ -64,28 +60,18 @@ def test_settings_of_a_baseline_are_known_to_its_model(name):
     MODELS[model].configure(settings, {})
 
 
-def test_the_name_of_a_run_has_a_hash_of_all_that_decides_it(suite):
-    step = run_step(suite, "cbm", suite.dataset("plain"), 0)
-    assert step.name == run_step(suite, "cbm", suite.dataset("plain"), 0).name
-    others = [
-        run_step(suite, "cbm", suite.dataset("plain"), 1),
-        run_step(suite, "cbm", suite.dataset("noisy"), 0),
-        run_step(suite, "dpl", suite.dataset("plain"), 0),
-    ]
-    assert len({step.name, *(other.name for other in others)}) == 4
-
-
-def test_other_bytes_are_refused(suite, output):
-    plain, noisy = suite.dataset("plain"), suite.dataset("noisy")
-    assert open_data(suite, plain, output / "data" / "plain").fingerprint == plain.fingerprint
-    with pytest.raises(DataError, match=f"has fingerprint {plain.fingerprint}, dataset 'noisy'"):
-        open_data(suite, noisy, output / "data" / "plain")
+def test_settings_of_baselines_are_the_suites_where_they_have_such_and_then_their_own(suite):
+    models = {"cbm": {"level": "concepts"}, "slow": {"level": "concepts", "model": "cbm", "settings": {"epochs": 7}}}
+    made = suite_of({**CONFIG, "training": {"epochs": 2, "beam": 5}, "models": models})
+    assert [(model, dict(given.values)) for model, given in map(made.settings_of, models)] == [
+        ("cbm", {"epochs": 2}), ("cbm", {"epochs": 7}),
+    ]  # fmt: skip
 
 
 def test_a_dataset_that_cannot_be_made_does_not_stop_the_rest(suite, tmp_path):
     config = {**CONFIG["datasets"]["plain"], "settings": {"k": 1}, "fingerprint": "0" * 32}
     datasets = {"wrong": config, **{n: d.config.model_dump() for n, d in suite.datasets.items()}}
-    made = make_data(suite_from(Settings({**CONFIG, "datasets": datasets})), tmp_path, workers=Here())
+    made = make_data(suite_of({**CONFIG, "datasets": datasets}), tmp_path, workers=Here())
     assert list(made.there) == ["plain", "noisy"] and "k:" in made.faults["wrong"]
 
 
@@ -98,12 +84,22 @@ def test_a_dataset_that_cannot_be_made_does_not_stop_the_rest(suite, tmp_path):
             {"datasets": {"a": {"family": "f", "shows": "s", "about": "a", "of": "b", "annotate": {"seed": 1}}}},
             "'of' must name a dataset that has a task, not 'b'",
         ),
+        *(
+            ({"datasets": {**CONFIG["datasets"], "new": {"family": "f", "shows": "s", "about": "a", **change}}}, why)
+            for change, why in (
+                ({"task": "mnlogic", "of": "plain", "annotate": {"seed": 1}}, "give a task, or 'of' another dataset"),
+                ({"of": "plain"}, "'of' and 'annotate' go together"),
+                ({"task": "mnlogic", "annotate": {"seed": 1}}, "go together"),
+                ({"of": "noisy", "annotate": {"seed": 1}}, "'of' must name a dataset that has a task"),
+            )
+        ),
         ({"seeds": []}, "seeds"),
+        ({"levels": {"labels": {"sees": [], "about": "x"}}}, "levels.labels.sees"),
     ],
 )
 def test_what_does_not_agree_is_refused(change, message):
     with pytest.raises(ConfigError, match=message):
-        suite_from(Settings({**CONFIG, **change}))
+        suite_of({**CONFIG, **change})
 
 
 def test_unknown_names_are_refused_with_a_suggestion(suite):

@@ -1,10 +1,11 @@
-"""Presets are the tasks they are made from, but for what they declare; registries are filled when they are asked."""
+"""Presets are the tasks they are made from, but for what they declare."""
 
 import pytest
+from pydantic import Field
 
 from assay.errors import AssayError, UnknownName
 from assay.families import FAMILIES
-from assay.tasks import TASKS, Preset
+from assay.tasks import TASKS, Preset, TaskConfig
 from assay.tasks.registered import TaskRegistry
 from tests.samples import SAMPLES
 from tests.toys import Shelf
@@ -33,6 +34,29 @@ def test_a_preset_changes_defaults_only():
         task(prop_in_distribution=2)
 
 
+def test_a_preset_may_take_away_what_its_base_has_and_keeps_what_it_does_not_change():
+    class Shy(Shelf):
+        """Boxes that no recipe shows."""
+
+        name, seconds, trial = "shy", 3.0, {"per_type": 1}
+
+        class Config(TaskConfig):
+            secret: int = Field(2, ge=1, le=5, exclude=True)
+
+    registry = TaskRegistry()
+    registry.add("shy", "boxes", Shy)
+    registry.preset("bare", "bare", "shy", "Bare.", trial={}, seconds=0.0, secret=4)
+    registry.preset("same", "same", "shy", "Same.")
+    bare, same = registry["bare"], registry["same"]
+    assert (bare.trial, bare.seconds, bare().summary) == ({}, 0.0, "Bare.")
+    assert (same.trial, same.seconds, same().summary) == ({"per_type": 1}, 3.0, "Same.")
+    assert bare().config.secret == 4 and same().config.secret == 2
+    assert "secret" not in bare().config.model_dump()  # no recipe shows it here either
+    for wrong in (0, 6):
+        with pytest.raises(AssayError, match="secret"):
+            bare(secret=wrong)
+
+
 def test_a_preset_of_nothing_is_refused_when_it_is_asked_for():
     registry = TaskRegistry()
     registry.preset("lone", "of nothing", "no-task", "Nothing.")
@@ -55,9 +79,3 @@ def test_what_tasks_read_from_disk_is_a_setting_that_no_recipe_holds():
     for setting in TASKS.sources:
         having = [TASKS[name].Config for name in TASKS if setting in TASKS[name].Config.model_fields]
         assert having and all(config.model_fields[setting].exclude for config in having)
-
-
-def test_a_registry_is_filled_before_it_tells_what_tasks_read(monkeypatch):
-    registry, filled = TaskRegistry(), []
-    monkeypatch.setattr(registry, "fill", lambda: filled.append(registry.source("late", "Declared late.")))
-    assert registry.sources == {"late": "Declared late."} and len(filled) == 1

@@ -1,26 +1,77 @@
 """Three pixels with two runs on them, the viewer that serves them, and a browser to look at it."""
 
 import functools
+import http.client
 import http.server
+import json
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote, urlencode, urlsplit
 
 import pytest
-import uvicorn
 
+import assay
 from assay.data import Dataset
 from assay.studies import RunModels
 from assay.viewer import State, write_bundle
-from assay.viewer.app import create_app
 from tests.browser import started_browser
 from tests.pixels import pixels, trained
 
-TOKEN = "a-token-that-nobody-knows"
-VISIT = f"?token={TOKEN}"
 LONG = 20_000
+
+
+class Asking:
+    """Asks a viewer as its page does: with the cookie that the first visit leaves."""
+
+    def __init__(self, address: str) -> None:
+        self.address, self.parts, self.cookie = address, urlsplit(address), ""
+        self.cookie = self.ask(f"/?{self.parts.query}")[1]["set-cookie"].partition(";")[0]
+
+    def ask(self, path, method="GET", headers=None, body=None):
+        """Return the status, the headers and the content of an answer; a header of None is not sent."""
+        connection = http.client.HTTPConnection(self.parts.hostname, self.parts.port, timeout=20)
+        connection.putrequest(method, path, skip_host=True)
+        sized = {} if body is None else {"Content-Length": str(len(body))}
+        for name, value in {"Host": self.parts.netloc, "Cookie": self.cookie, **sized, **(headers or {})}.items():
+            if value is not None:
+                connection.putheader(name, value)
+        connection.endheaders(body)
+        response = connection.getresponse()
+        found = response.status, {name.lower(): value for name, value in response.getheaders()}, response.read()
+        connection.close()
+        return found
+
+    def told(self, path, query=(), **body):
+        """Return the status and the plain data of an answer, asked for until it is there; what is given is posted."""
+        path = f"/api/{path}" + (f"?{urlencode(list(query), quote_via=quote)}" if query else "")
+        sent = ("POST", {"Content-Type": "application/json"}, json.dumps(body).encode()) if body else ()
+        deadline, status, content = time.monotonic() + 60, 202, b""
+        while status == 202 and time.monotonic() < deadline:
+            status, _, content = self.ask(path, *sent)
+            time.sleep(0.01 if status == 202 else 0)
+        return status, json.loads(content)
+
+    def get(self, path, query=(), **body):
+        """Return the plain data of an answer that must be there."""
+        status, found = self.told(path, query, **body)
+        assert status == 200, found
+        return found
+
+    def why_not(self, path, query=(), **body):
+        """Return the one line in which something is refused."""
+        status, found = self.told(path, query, **body)
+        assert "error" in found and (status >= 400 or body), found
+        assert "\n" not in found["error"]
+        return found["error"]
+
+    def rows(self, split, query=(), key="pixels"):
+        """Return the numbers of the rows that a query asks for, over all pages."""
+        first = self.get(f"data/{key}/{split}.json", query)
+        pages = [self.get(f"data/{key}/{split}.json", [*query, ("page", n)]) for n in range(1, first["pages"])]
+        return [row["row"] for page in (first, *pages) for row in page["rows"]]
 
 
 @pytest.fixture(scope="package")
@@ -39,33 +90,27 @@ def data(folder: Path) -> Dataset:
 
 
 @pytest.fixture(scope="package")
-def state(folder: Path) -> State:
-    return State.open([folder], RunModels())
+def opened() -> Iterator[Any]:
+    """Return a function that serves folders and asks them; all are stopped in the end."""
+    viewers = []
 
-
-@pytest.fixture(scope="package")
-def serving() -> Iterator[Any]:
-    """Return a function that serves an application and returns its address with the token; all are stopped in the end."""
-    servers = []
-
-    def start(app: Any, query: str = VISIT) -> str:
-        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="critical", lifespan="off"))
-        thread = threading.Thread(target=server.run, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        servers.append((server, thread))
-        return f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/{query}"
+    def start(*folders: Path) -> Asking:
+        viewers.append(assay.view(*folders))
+        return Asking(viewers[-1].url)
 
     yield start
-    for server, thread in servers:
-        server.should_exit = True
-        thread.join()
+    for viewer in viewers:
+        viewer.stop()
 
 
 @pytest.fixture(scope="package")
-def address(serving: Any, state: State) -> str:
-    return serving(create_app(state, TOKEN))
+def viewer(opened: Any, folder: Path) -> Asking:
+    return opened(folder)
+
+
+@pytest.fixture(scope="package")
+def address(viewer: Asking) -> str:
+    return viewer.address
 
 
 @pytest.fixture(scope="package")
@@ -115,10 +160,10 @@ def static():
 
 
 @pytest.fixture(scope="package")
-def bundled(static, state, tmp_path_factory):
+def bundled(static, folder, tmp_path_factory):
     """The address of a bundle that holds every sample."""
     out = tmp_path_factory.mktemp("bundled") / "out"
-    write_bundle(state, out, samples=64)
+    write_bundle(State.open([folder], RunModels()), out, samples=64)
     return static(out)
 
 

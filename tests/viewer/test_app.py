@@ -1,45 +1,32 @@
 """The server answers this machine only, reads only, and guards every answer."""
 
-import http.client
 import json
 import re
 import shutil
 import threading
 import time
-from urllib.parse import urlsplit
 
 import pytest
 
-from assay.errors import RunFailed
-from assay.viewer import State
-from assay.viewer.access import DRAWN_AT_ONCE, Access, hide_paths
-from assay.viewer.app import create_app, static_files
-from tests.viewer.conftest import TOKEN, VISIT
+from assay.code_files import load_file
+from assay.config import Settings
+from assay.data import make, recipe_from
 
-COOKIE = f"{Access(TOKEN).cookie}={TOKEN}"
-
-
-def request(address, path, method="GET", headers=None, body=None):
-    parts = urlsplit(address)
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=10)
-    connection.putrequest(method, path, skip_host=True)
-    given = {
-        "Host": parts.netloc,
-        "Cookie": COOKIE,
-        **({} if body is None else {"Content-Length": str(len(body))}),
-        **(headers or {}),
-    }
-    for name, value in given.items():
-        if value is not None:
-            connection.putheader(name, value)
-    connection.endheaders(body)
-    response = connection.getresponse()
-    found = response.status, dict(response.getheaders()), response.read()
-    connection.close()
-    return found
+JSON = {"Content-Type": "application/json"}
+EDIT = "/api/data/pixels/test/0/edit"
 
 
-def test_every_answer_is_guarded(address):
+@pytest.fixture
+def request_of(viewer):
+    return viewer.ask
+
+
+@pytest.fixture(scope="module")
+def visit(viewer):
+    return f"?{viewer.parts.query}"
+
+
+def test_every_answer_is_guarded(request_of):
     for path in (
         "/",
         "/main.js",
@@ -48,7 +35,7 @@ def test_every_answer_is_guarded(address):
         "/nothing",
         "/api/data/none/test.json",
     ):
-        _, headers, _ = request(address, path)
+        _, headers, _ = request_of(path)
         policy = headers["content-security-policy"]
         assert (
             policy.startswith("default-src 'none'; script-src 'self';")
@@ -65,103 +52,112 @@ def test_every_answer_is_guarded(address):
     "host",
     ["evil.example", "evil.example:80", "127.0.0.1.evil.example", "127.0.0.1:80@evil.example", "", "0.0.0.0", None],
 )
-def test_another_host_name_is_refused(address, host):
-    status, _, body = request(address, "/api/shelf.json", headers={"Host": host})
+def test_another_host_name_is_refused(request_of, host):
+    status, _, body = request_of("/api/shelf.json", headers={"Host": host})
     assert status in (400, 403) and b"pixels" not in body
 
 
-def test_localhost_is_this_machine(address):
-    assert request(address, "/", headers={"Host": "localhost:8000"})[0] == 200
+def test_localhost_is_this_machine(request_of):
+    assert request_of("/", headers={"Host": "localhost:8000"})[0] == 200
 
 
-@pytest.mark.parametrize(
-    "cookie",
-    [
-        None,
-        "",
-        "other=1",
-        f"{Access(TOKEN).cookie}=wrong",
-        f"{Access('other').cookie}={TOKEN}",
-        f"{Access(TOKEN).cookie}=",
-    ],
-)
-@pytest.mark.parametrize("path", ["/", "/main.js", "/api/shelf.json", "/api/data/pixels/test/0/image.png", VISIT])
-def test_nothing_is_answered_without_the_token(address, path, cookie):
-    path = "/api/shelf.json" + VISIT if path == VISIT else path  # it opens the page, and nothing else
-    status, headers, body = request(address, path, headers={"Cookie": cookie})
+@pytest.mark.parametrize("cookie", [None, "", "other=1", "NAME=wrong", "assay-000000000000=TOKEN", "NAME="])
+@pytest.mark.parametrize("path", ["/", "/main.js", "/api/shelf.json", "/api/data/pixels/test/0/image.png", "VISIT"])
+def test_nothing_is_answered_without_the_token(viewer, request_of, visit, path, cookie):
+    path = "/api/shelf.json" + visit if path == "VISIT" else path  # it opens the page, and nothing else
+    name, _, token = viewer.cookie.partition("=")
+    given = cookie and cookie.replace("NAME", name).replace("TOKEN", token)
+    status, headers, body = request_of(path, headers={"Cookie": given})
     assert status == 403 and b"pixels" not in body and "set-cookie" not in headers
     assert json.loads(body)["error"] == "open the address that the viewer printed, with its token"
 
 
-def test_the_first_visit_leaves_a_cookie_and_hides_the_token(address):
-    status, headers, body = request(address, "/" + VISIT, headers={"Cookie": None})
+def test_the_first_visit_leaves_a_cookie_and_hides_the_token(request_of, visit):
+    status, headers, body = request_of("/" + visit, headers={"Cookie": None})
     assert (status, headers["location"], body) == (303, "/", b"")
     cookie = headers["set-cookie"]
-    assert cookie.startswith(COOKIE + ";") and "HttpOnly" in cookie and "SameSite=lax" in cookie
-    assert request(address, "/?token=wrong", headers={"Cookie": None})[0] == 403
-    assert request(address, "/" + VISIT, headers={"Cookie": None, "Host": "evil.example"})[0] == 403
+    assert visit.partition("=")[2] in cookie and "HttpOnly" in cookie and "SameSite=lax" in cookie
+    assert request_of("/" + visit, "POST", headers={"Cookie": None})[0] == 403
+    assert request_of("/?token=wrong", headers={"Cookie": None})[0] == 403
+    assert request_of("/" + visit, headers={"Cookie": None, "Host": "evil.example"})[0] == 403
 
 
-def test_a_page_of_another_port_is_refused(address):
-    for origin, status in (("http://127.0.0.1:3000", 403), ("null", 403), (address.partition("/?")[0], 200)):
-        assert request(address, "/api/shelf.json", headers={"Origin": origin})[0] == status
+def test_a_page_of_another_port_is_refused(viewer, request_of):
+    for origin, status in (("http://127.0.0.1:3000", 403), ("null", 403), (viewer.address.partition("/?")[0], 200)):
+        assert request_of("/api/shelf.json", headers={"Origin": origin})[0] == status
 
 
-def test_requests_have_sizes(address):
-    path, kind = "/api/data/pixels/test/0/edit", {"Content-Type": "application/json"}
-    assert request(address, path, "POST", kind, b" " * 100_001)[0] == 413
-    assert request(address, "/api/data/pixels/test.json?tag=" + "x" * 5_000)[0] == 414
-    for page in ("99999999999", "9" * 3_000, "-1", "%C2%B2"):
-        status, _, body = request(address, f"/api/data/pixels/test.json?page={page}")
+def test_requests_have_sizes(request_of):
+    assert request_of(EDIT, "POST", JSON, b" " * 100_001)[0] == 413
+    assert request_of(EDIT, "POST", {**JSON, "Transfer-Encoding": "chunked"}, b"")[0] in (400, 413)
+    assert request_of("/api/data/pixels/test.json?tag=" + "x" * 5_000)[0] == 414
+    for page in ("99999999999", "9" * 3_000, "-1", "%C2%B2", ""):
+        status, _, body = request_of(f"/api/data/pixels/test.json?page={page}")
         assert status == 200 and len(json.loads(body)["rows"]) <= 48
 
 
-def test_few_are_drawn_at_once(monkeypatch):
-    monkeypatch.setattr("assay.viewer.access.PATIENCE", 0.05)
-    access, inside = Access("token"), threading.Barrier(DRAWN_AT_ONCE + 1)
+SLOW = """
+import time
+from pathlib import Path
 
-    def draw():
-        with access.one_place():
-            inside.wait()
-            inside.wait()
-
-    threads = [threading.Thread(target=draw) for _ in range(DRAWN_AT_ONCE)]
-    for thread in threads:
-        thread.start()
-    inside.wait()
-    with pytest.raises(RunFailed, match="busy"), access.one_place():
-        pass
-    inside.wait()
-    for thread in threads:
-        thread.join()
-    with access.one_place():
-        pass
+from tests.toys import Coin
 
 
-def test_no_answer_tells_a_folder(folder, serving, tmp_path):
+class Slow(Coin):
+    \"\"\"Coins that are drawn again only when a file says so.\"\"\"
+
+    name = "slow"
+    gate = Path({gate!r})
+
+    def render(self, world):
+        while not self.gate.exists():
+            time.sleep(0.01)
+        return super().render(world)
+"""
+
+
+def test_few_are_drawn_at_once_and_others_told_that_it_is_busy(opened, tmp_path, monkeypatch):
+    (tmp_path / "slow.py").write_text(SLOW.format(gate=str(tmp_path / "gate")))
+    (tmp_path / "gate").touch()
+    load_file(tmp_path / "slow.py")
+    small = Settings({"splits": {"train": 4, "valid": 2, "test": 4}})
+    make(recipe_from(f"{tmp_path / 'slow.py'}", small), tmp_path / "data")
+    (tmp_path / "gate").unlink()
+    monkeypatch.setattr("assay.viewer.access.PATIENCE", 0.3)  # a limit: how long one waits for a place
+    viewer, found = opened(tmp_path / "data"), []
+    path, change = "/api/data/data/test/0/edit", b'{"changes": {"a": 1}}'
+    drawing = [
+        threading.Thread(target=lambda: found.append(viewer.ask(path, "POST", JSON, change)[0])) for _ in range(2)
+    ]
+    for one in drawing:
+        one.start()
+    time.sleep(0.1)
+    status, _, body = viewer.ask(path, "POST", JSON, change)
+    assert status == 503 and "busy" in json.loads(body)["error"]
+    (tmp_path / "gate").touch()
+    for one in drawing:
+        one.join()
+    assert found == [200, 200] and viewer.ask(path, "POST", JSON, change)[0] == 200
+
+
+def test_no_answer_tells_a_folder(folder, opened, tmp_path):
     shutil.copytree(folder, tmp_path / "my place")
     place = tmp_path / "my place"
     (place / "broken").mkdir()
     (place / "broken" / "manifest.json").write_text("{")
-    state = State.open([place])
+    viewer = opened(place)
     shard = next((place / "data" / "pixels" / "valid").glob("*.parquet"))
     shard.write_bytes(b"x" * shard.stat().st_size)
     (place / "runs" / "poor" / "predictions" / "test.parquet").write_bytes(b"damaged")
-    address = serving(create_app(state, TOKEN))
     told = []
-    for path in ("/api/shelf.json", "/api/data/pixels/valid.json", "/api/data/pixels/test.json?run=poor",
-                 "/api/runs/pixels/good/verdict.json", "/api/runs/pixels/poor/verdict.json",
-                 "/api/runs/pixels/good.json", "/api/runs/pixels/poor/test/reading.json", "/api/datasets/pixels.json", "/api/data/pixels/test/0.json",
-                 "/api/data/pixels/valid/0/image.png", "/api/tasks/mnlogic.json"):  # fmt: skip
-        status, _, body = request(address, path)
+    for path in ("shelf", "data/pixels/valid", "data/pixels/test", "runs/pixels/good/verdict",
+                 "runs/pixels/poor/verdict", "runs/pixels/good", "runs/pixels/poor/test/reading", "datasets/pixels",
+                 "data/pixels/test/0", "tasks/mnlogic"):  # fmt: skip
+        status, body = viewer.told(f"{path}.json", [("run", "poor")])
         told.append(status)
-        assert str(tmp_path).encode() not in body and b"my place" not in body, path
-    assert 400 in told and 200 in told
-
-
-def test_pictures_and_formulas_are_told_whole():
-    for text in ("data:image/png;base64,ab+/cd/ef/gh", "a / b", "x/y/z", "https://example.org/a/b", "and/or"):
-        assert hide_paths(text) == text
+        assert str(tmp_path) not in str(body) and "my place" not in str(body), path
+    status, _, body = viewer.ask("/api/data/pixels/valid/0/image.png")
+    assert status == 400 and b"my place" not in body and 400 in told and 200 in told
 
 
 @pytest.mark.parametrize(
@@ -193,59 +189,57 @@ def test_pictures_and_formulas_are_told_whole():
         "/openapi.json",
     ],
 )
-def test_nothing_else_can_be_reached(address, path):
-    status, _, body = request(address, path)
+def test_nothing_else_can_be_reached(request_of, path):
+    status, _, body = request_of(path)
     assert status in (400, 404, 422) and b"root:" not in body and b"[project]" not in body
 
 
-def test_errors_are_json_in_one_line(address):
-    status, _, body = request(address, "/api/data/pixels/tset.json")
+def test_errors_are_json_in_one_line(request_of):
+    status, _, body = request_of("/api/data/pixels/tset.json")
     assert (status, json.loads(body)) == (404, {"error": "no split named 'tset'; did you mean 'test'?"})
 
 
-def test_only_json_of_the_right_form_is_taken(address):
-    path, kind = "/api/data/pixels/test/0/edit", {"Content-Type": "application/json"}
-    status, _, body = request(address, path, "POST", kind, b'{"changes": {"a": 1}}')
+def test_only_json_of_the_right_form_is_taken(request_of):
+    status, _, body = request_of(EDIT, "POST", JSON, b'{"changes": {"a": 1}}')
     assert status == 200 and json.loads(body)["concepts"][0] == 1
     for bad in (b"", b"[]", b"{", b'{"changes": {"a": true}}', b'{"changes": {"a": "1"}}', b'{"change": {}}'):
-        assert request(address, path, "POST", kind, bad)[0] == 422, bad
-    simple = request(address, path, "POST", {"Content-Type": "text/plain"}, b'{"changes": {"a": 1}}')
+        assert request_of(EDIT, "POST", JSON, bad)[0] == 422, bad
+    simple = request_of(EDIT, "POST", {"Content-Type": "text/plain"}, b'{"changes": {"a": 1}}')
     assert simple[0] == 422  # what a form on another site can send
 
 
-def test_a_change_that_cannot_be_is_an_answer(address):
-    kind = {"Content-Type": "application/json"}
-    status, _, body = request(address, "/api/data/pixels/test/0/edit", "POST", kind, b'{"changes": {"a": 9}}')
+def test_a_change_that_cannot_be_is_an_answer(request_of):
+    status, _, body = request_of(EDIT, "POST", JSON, b'{"changes": {"a": 9}}')
     assert status == 200 and "codes from 0 to 1" in json.loads(body)["error"]
 
 
-def test_nothing_can_be_written(address):
+def test_nothing_can_be_written(request_of):
     for method in ("PUT", "DELETE", "PATCH"):
-        assert request(address, "/api/data/pixels/test/0.json", method)[0] == 405
+        assert request_of("/api/data/pixels/test/0.json", method)[0] == 405
 
 
-def test_task_pages_show_pictures(address):
-    names = [task["name"] for task in json.loads(request(address, "/api/tasks.json")[2])]
-    assert "mnlogic" in names
-    page = json.loads(request(address, "/api/tasks/mnlogic.json")[2])
-    assert len(page["examples"]) == 8 and page["examples"][0]["image"].startswith("data:image/png")
-    assert request(address, "/api/tasks/nothing.json")[0] == 404
-
-
-def test_what_takes_long_is_asked_for_until_it_is_there(address):
-    for path in ("/api/runs/pixels/good/verdict.json", "/api/datasets/pixels/shortcuts.json", "/api/datasets/pixels/audit.json",
-                 "/api/runs/pixels/good/test/map.json", "/api/runs/pixels/good/test/interventions.json"):  # fmt: skip
-        deadline, status = time.monotonic() + 30, 202
+def test_what_takes_long_is_asked_for_until_it_is_there(viewer):
+    for path in ("runs/pixels/good/verdict", "datasets/pixels/shortcuts", "datasets/pixels/audit",
+                 "runs/pixels/good/test/map", "runs/pixels/good/test/interventions"):  # fmt: skip
+        deadline, status = time.monotonic() + 60, 202
         while status == 202 and time.monotonic() < deadline:
-            status, _, body = request(address, path)
+            status, _, body = viewer.ask(f"/api/{path}.json")
             assert status != 202 or set(json.loads(body)) == {"pending"}
         assert status == 200 and "error" not in json.loads(body), path
-    assert request(address, "/api/runs/pixels/nobody/verdict.json")[0] == 404
-    assert request(address, "/api/datasets/none/audit.json")[0] == 404
+    for path in ("runs/pixels/nobody/verdict", "runs/pixels/nobody/test/map", "datasets/none/audit"):
+        assert viewer.told(f"{path}.json")[0] == 404
 
 
-def test_the_page_is_whole_and_its_own():
-    held = {name: data.decode() for name, data in static_files().items()}
+def test_the_page_is_whole_and_its_own(viewer):
+    index = viewer.ask("/")[2].decode()
+    held, left = {"index.html": index}, set(re.findall(r'(?:src|href)="([a-z]+\.[a-z]+)"', index))
+    while left:
+        name = left.pop()
+        status, headers, text = viewer.ask(f"/{name}")
+        kind = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}[name.rpartition(".")[2]]
+        assert status == 200 and headers["content-type"].startswith(kind)
+        held[name] = text.decode()
+        left |= set(re.findall(r'from "\./([^"]+)"', held[name])) - set(held)
     for name, text in held.items():
         assert "http://" not in text.replace("http://www.w3.org/2000/svg", "") and "https://" not in text, name
         for word in (
@@ -258,8 +252,6 @@ def test_the_page_is_whole_and_its_own():
             "DOMParser",
         ):
             assert word not in text, (name, word)
-        for other in re.findall(r'from "\./([^"]+)"', text) + re.findall(r'(?:src|href)="([a-z]+\.[a-z]+)"', text):
-            assert other in held, (name, other)
-    assert max(text.count("\n") for text in held.values()) <= 200
-    loaded = set(re.findall(r'rel="modulepreload" href="([a-z]+\.js)"', held["index.html"]))
+    loaded = set(re.findall(r'rel="modulepreload" href="([a-z]+\.js)"', index))
     assert loaded | {"main.js"} == {name for name in held if name.endswith(".js")}  # all at once, not one after another
+    assert viewer.ask("/index.htm")[0] == 404

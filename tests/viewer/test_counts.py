@@ -1,583 +1,433 @@
-"""What the viewer counts of made-up predictions: queries, comparisons, readings, pairs, maps, regions, units."""
+"""What the viewer counts is what a plain look through all rows counts, however uneven: concepts that nobody knows, runs
+that answer some rows only, out of order, or say little, constraints that answers break, a split in several files.
+"""
 
-import io
-from types import SimpleNamespace
+import itertools
+import json
+import random
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
-from PIL import Image
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.data import decode
-from assay.errors import ConfigError, DataError, RunFailed, UnknownName
+from assay.data import Dataset
 from assay.logic import Constraint, Knowledge, parse
 from assay.predictions import Answer, Predictions
-from assay.render import Box, ObjectBox, Picture
-from assay.viewer import compare, embedding, interventions, pairs, pictures, query, reading, serve, units, verdicts
-from assay.viewer.answers import Answers, answers_of, plain, violated_constraints
-from assay.viewer.datasets import rule_table, small_diagram
-from assay.viewer.query import Misreading, Query, matching_rows, outcome_mask
-from assay.viewer.table import BoundaryTags
-
-SPACE = ConceptSpace(
-    (Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("c", (False, True))),
-    encoders=(EncoderGroup("digit", ("a", "b")), EncoderGroup("c", ("c",))),
-)
-KNOWLEDGE = Knowledge.of(
-    SPACE, {"y": "a > b", "z": "c"}, (Constraint("odd", parse("a != 2")), Constraint("free", parse("b < 2 or not c")))
-)
-CONCEPTS = np.array([[0, 1, 0], [2, 1, 1], [1, 0, 0], [1, 2, 1], [0, 0, -1]])
-LABELS = np.array([[0, 0], [1, 1], [1, 0], [0, 1], [0, 0]])
-TAGS = pa.chunked_array([["far", "a 1; a 2", "a 1"], ["miss; a 2", "far"]])
-
-
-class Table:
-    name = "test"
-    knowledge = KNOWLEDGE
-    concepts, labels, index = CONCEPTS, LABELS, np.arange(5) + 20
-    dataset = SimpleNamespace(fingerprint="print", sizes={})
-    sides = {"y": BoundaryTags(TAGS, LABELS[:, 0])}
-
-    def __len__(self):
-        return 5
-
-    def codes(self, name):
-        kind, _, bare = name.partition("_")
-        return CONCEPTS[:, SPACE.place(bare)] if kind == "concept" else LABELS[:, "yz".index(bare)]
-
-
-def said(labels, concepts, places=(0, 1, 2, 3, -1), soft=None, table=Table):
-    labels, concepts = np.array(labels), np.array(concepts)
-    named = {name: Answer(labels[:, i], (soft or {}).get(name)) for i, name in enumerate("yz")}
-    spoken = {name: Answer(concepts[:, i], (soft or {}).get(name)) for i, name in enumerate("abc"[: concepts.shape[1]])}
-    return Answers(table(), Predictions("print", "test", np.arange(len(labels)) + 20, named, spoken), np.array(places))
-
-
-GOOD = said([[0, 0], [1, 1], [1, 0], [0, 1]], [[0, 1, 0], [1, 1, 1], [2, 0, 0], [1, 2, 1]])
-POOR = said(
-    [[0, 0], [0, 1], [1, 1], [1, 0], [0, 0]], [[0, 1, 0], [2, 1, 0], [1, -1, 0], [1, 2, 1], [0, 0, 1]], (0, 1, 2, 3, 4)
-)
-
-
-class State(SimpleNamespace):
-    def table(self, key, split):
-        return Table()
-
-    def require_answers(self, key, split, run):
-        return {"good": GOOD, "poor": POOR}[run]
-
-
-STATE = State()
-
-
-def test_answers_are_aligned_with_the_rows():
-    turned = said([[1, 0], [0, 1]], [[2, 1, 0], [0, 1, 1]], (1, -1, 0, -1, -1))
-    assert turned.labels.tolist() == [[0, 1], [-1, -1], [1, 0], [-1, -1], [-1, -1]]
-    assert turned.concepts.tolist()[:3] == [[0, 1, 1], [-1, -1, -1], [2, 1, 0]]
-    assert turned.has_answer.tolist() == [True, False, True, False, False]
-    assert GOOD.right.tolist() == [True, True, True, True, False] and POOR.right.tolist() == [
-        True,
-        False,
-        False,
-        False,
-        True,
-    ]
-    assert GOOD.misread.tolist() == [False, True, True, False, False]
-    assert POOR.misread.tolist() == [False, True, False, False, False]  # what is not said or not known is not wrong
-    assert GOOD.misread_concepts(1) == [[0, 2, 1]] and POOR.misread_concepts(1) == [[2, 1, 0]]
-    assert GOOD.violations.tolist() == [[False, False], [False, False], [True, False], [False, True], [False, False]]
-    assert POOR.violations.tolist()[1:3] == [[True, False], [False, False]]  # one concept is not said
-
-
-def test_one_answer_as_plain_data():
-    soft = {"y": np.array([[0.25, 0.75], [0.123456, 0.876544]])}
-    predictions = said([[1, 0], [1, 1]], [[2, 1, 0], [-1, 1, 1]], soft=soft).predictions
-    first = plain(predictions, 0, KNOWLEDGE)
-    assert first["labels"] == [{"code": 1, "probabilities": [0.25, 0.75]}, {"code": 0, "probabilities": None}]
-    assert first["by_rule"] == [1, 0] and first["violated"] == ["odd"]
-    second = plain(predictions, 1, KNOWLEDGE)
-    assert (
-        second["by_rule"] is None
-        and second["violated"] == []
-        and second["labels"][0]["probabilities"] == [0.1235, 0.8765]
-    )
-    assert second["concepts"][0] == {"code": -1, "probabilities": None}
-    silent = said([[1, 0], [1, 1]], [[2], [1]])
-    assert plain(silent.predictions, 0, KNOWLEDGE)["concepts"][1] == {"code": -1, "probabilities": None}
-    assert GOOD.of(4) is None and GOOD.of(2)["violated"] == ["odd"]
-    assert violated_constraints(KNOWLEDGE, np.array([[2, 2, 1]])) == ["odd", "free"]
-    assert violated_constraints(KNOWLEDGE, np.array([[2, -1, 1]])) == []
-
-
-def test_predictions_about_other_data_are_refused(monkeypatch):
-    from assay.viewer import answers
-
-    run = SimpleNamespace(name="r", answers={"test": "file"})
-    monkeypatch.setattr(answers, "read_predictions", lambda file, knowledge, sizes: POOR.predictions)
-    assert answers_of(run, Table()).places.tolist() == [0, 1, 2, 3, 4]
-    assert answers_of(SimpleNamespace(name="r", answers={}), Table()) is None
-    for other in (("other", "test"), ("print", "valid")):
-        strange = Predictions(*other, np.arange(5), {}, {})
-        monkeypatch.setattr(answers, "read_predictions", lambda file, knowledge, sizes, strange=strange: strange)
-        with pytest.raises(DataError, match="the predictions of 'r' for 'test' are about other data"):
-            answers_of(run, Table())
-
-
-def test_a_query_is_read_from_an_address():
-    found = Query.of({
-        "label": ["y:1"], "concept": ["a:2", "b:0"], "tag": ["y:a 1: x"], "run": ["good", ""], "versus": ["poor", "good"],
-        "outcome": ["right", "differ"], "predicts": ["y:none"], "reads": ["s.digit:2:4"], "violates": ["odd"],
-    })  # fmt: skip
-    assert found == Query(
-        (("y", "1"),), (("a", "2"), ("b", "0")), (("y", "a 1: x"),), ("good", "poor"), "differ", (("y", "none"),),
-        (Misreading("s.digit", "2", "4"),), ("odd",),
-    )  # fmt: skip
-    assert Query.of({}) == Query() and not Query().about_runs
-    for text, why in (
-        ({"label": ["y"]}, "expected NAME:VALUE, not 'y'"), ({"reads": ["a:1"], "run": ["r"]}, "expected NAME:TRUE:PREDICTED"),
-        ({"outcome": ["odd"], "run": ["r"]}, "no outcome 'odd'; there is: right, wrong"), ({"outcome": ["right"]}, "name one"),
-        ({"predicts": ["y:1"]}, "name one"), ({"violates": ["odd"]}, "name one"), ({"reads": ["a:1:2"]}, "name one"),
-        *(({"outcome": [o], "run": ["r"]}, "name a second") for o in (*query.OF_TWO, *query.OF_SEVERAL)),
-    ):  # fmt: skip
-        with pytest.raises(ConfigError, match=why):
-            Query.of(text)
-
-
-@pytest.mark.parametrize(
-    ("asked", "rows"),
-    [
-        ({}, [0, 1, 2, 3, 4]), ({"label": ["y:1"]}, [1, 2]), ({"label": ["y:1", "z:1"]}, [1]), ({"concept": ["a:1"]}, [2, 3]),
-        ({"tag": ["y:a 1"]}, [1, 2]), ({"tag": ["y:*near"]}, [3]), ({"tag": ["y:*holds"]}, [1, 2, 3]), ({"tag": ["y:far"]}, [0, 4]),
-        ({"tag": ["y:none such"]}, []), ({"run": ["good"]}, [0, 1, 2, 3, 4]),
-        ({"run": ["good"], "outcome": ["right"]}, [0, 1, 2, 3]), ({"run": ["poor"], "outcome": ["wrong"]}, [1, 2, 3]),
-        ({"run": ["good"], "outcome": ["misread"]}, [1, 2]), ({"run": ["good"], "outcome": ["hidden"]}, [1, 2]),
-        ({"run": ["poor"], "outcome": ["hidden"]}, []), ({"run": ["good"], "outcome": ["violating"]}, [2, 3]),
-        ({"run": ["good", "poor"], "outcome": ["only_first"]}, [1, 2, 3]), ({"run": ["poor", "good"], "outcome": ["only_second"]}, [1, 2, 3]),
-        ({"run": ["poor", "good"], "outcome": ["only_first"]}, []), ({"run": ["good", "poor"], "outcome": ["differ"]}, [1, 2, 3]),
-        ({"run": ["good", "poor"], "outcome": ["all_right"]}, [0]), ({"run": ["good", "poor"], "outcome": ["all_wrong"]}, []),
-        ({"run": ["poor"], "predicts": ["y:0"]}, [0, 1, 4]), ({"run": ["poor"], "predicts": ["y:0", "z:1"]}, [1]),
-        ({"run": ["good"], "predicts": ["y:0"]}, [0, 3]), ({"run": ["poor"], "reads": ["b:0:none"]}, [2]),
-        ({"run": ["good"], "reads": ["digit:2:1"]}, [1]), ({"run": ["good"], "reads": ["digit:1:2"]}, [2]),
-        ({"run": ["good"], "reads": ["b:1:1"]}, [0, 1]), ({"run": ["good"], "violates": ["odd"]}, [2]),
-        ({"run": ["good"], "violates": ["free"]}, [3]),
-    ],
-)  # fmt: skip
-def test_rows_that_a_query_asks_for(asked, rows):
-    assert matching_rows(STATE, "key", "test", Query.of(asked)).tolist() == rows
-
-
-@pytest.mark.parametrize(
-    ("asked", "why"),
-    [
-        ({"label": ["y:2"]}, "expected a code from 0 to 1, not '2'"), ({"concept": ["a:none"]}, "from 0 to 2, not 'none'"),
-        ({"tag": ["z:far"]}, "no boundary of label 'z' in 'key'"), ({"run": ["good"], "violates": ["odd1"]}, "no constraint named 'odd1'"),
-        ({"run": ["good"], "reads": ["a:none:1"]}, "not 'none'"), ({"concept": ["a:-1"]}, "not '-1'"),
-    ],
-)  # fmt: skip
-def test_rows_that_cannot_be_asked_for(asked, why):
-    with pytest.raises((ConfigError, UnknownName), match=why):
-        matching_rows(STATE, "key", "test", Query.of(asked))
-
-
-def test_outcomes_of_three_runs():
-    third = said([[1, 0], [1, 1], [0, 0], [0, 1]], [[0, 1, 0]] * 4)
-    assert outcome_mask([GOOD, GOOD, third], "differ").tolist() == [True, False, True, False, False]
-    assert outcome_mask([GOOD, GOOD, third], "all_right").tolist() == [False, True, False, True, False]
-    assert outcome_mask([POOR, third, third], "all_wrong").tolist() == [False, False, True, False, False]
-    assert query.columns_of(SPACE, "digit") == [0, 1] and query.columns_of(SPACE, "b") == [1]
-
-
-def test_runs_side_by_side():
-    found = compare.compare_runs(STATE, "key", "test", ["good", "poor"])
-    assert found["rows"] == 4 and found["right"] == [4, 1] and found["misread"] == [2, 1] and found["hidden"] == [2, 0]
-    assert found["only"] == [[0, 3], [0, 0]] and (found["differ"], found["all_right"], found["all_wrong"]) == (3, 1, 0)
-    assert [label["right"] for label in found["labels"]] == [[1.0, 0.5], [1.0, 0.5]]
-    assert found["labels"][0]["against"] == [[1, 1], [1, 1]] and found["labels"][1]["against"] == [[1, 1], [1, 1]]
-    assert [concept["right"] for concept in found["concepts"]] == [[0.5, 1.0], [1.0, 1.0], [1.0, 0.75]]
-    for runs in (["good"], ["good", "good"], ["good"] * 21):
-        with pytest.raises(ConfigError, match="comparing takes from 2 to 20 different runs"):
-            compare.compare_runs(STATE, "key", "test", runs)
-    assert compare._against([GOOD, POOR, GOOD], np.arange(4), 0) is None
-    first, second = (
-        said([[0, 0], [1, 1], [-1, 0], [0, 1]], [[0, 1, 0]] * 4),
-        said([[1, 0], [1, 1], [1, 1], [1, -1]], [[0, 1, 0]] * 4),
-    )
-    assert compare._against([first, second], np.arange(4), 0) == [[0, 2], [0, 1]]
-
-
-def test_how_a_run_reads_a_split():
-    found = reading.reading_of(STATE, "key", "test", "poor")
-    assert (found["split"], found["whole"], found["answered"]) == ("test", 5, 5)
-    assert found["outcomes"] == {"right": 2, "wrong": 3, "misread": 1, "hidden": 0}
-    y, z = found["labels"]
-    assert y == {"name": "y", "values": [False, True], "right": 3, "answered": 5, "counts": [[2, 1, 0], [1, 1, 0]]}
-    assert z["counts"] == [[2, 1, 0], [1, 1, 0]]
-    digit, c = found["groups"]
-    assert (digit["name"], digit["concepts"], digit["right"], digit["answered"]) == ("digit", ["a", "b"], 9, 9)
-    assert digit["counts"] == [[3, 0, 0, 1], [0, 4, 0, 0], [0, 0, 2, 0]]
-    assert c["counts"] == [[2, 0, 0], [1, 1, 0]] and c["right"] == 3
-    assert found["concepts"] == [
-        {"name": "a", "right": 5, "answered": 5}, {"name": "b", "right": 4, "answered": 4}, {"name": "c", "right": 3, "answered": 4},
-    ]  # fmt: skip
-    assert found["constraints"] == [{"name": "odd", "count": 1}, {"name": "free", "count": 1}]
-    assert reading.reading_of(STATE, "key", "test", "good")["answered"] == 4
-    regions = {(r["name"], r["kind"]): (r["examples"], r["right"]) for r in found["regions"]}
-    assert regions == {
-        ("far", "far"): (2, 2),
-        ("a 1", "holds"): (2, 1),
-        ("a 2", "holds"): (2, 0),
-        ("miss", "just misses"): (1, 0),
-    }
-    good = {r["name"]: (r["examples"], r["right"]) for r in reading.reading_of(STATE, "key", "test", "good")["regions"]}
-    assert good["far"] == (1, 1)
-    many = reading._confusion(np.array([[0], [24]]), np.array([[0], [-1]]), tuple(range(25)))
-    assert many["counts"] is None and (many["right"], many["answered"]) == (1, 1)
-    assert reading._confusion(np.array([[0]]), np.array([[1]]), tuple(range(24)))["counts"][0][1] == 1
-
-
-def test_boundary_tags():
-    tags = BoundaryTags(
-        pa.chunked_array([["far", "one; change a", "one"], ["two", "one; two"]]), np.array([0, 1, 0, 0, 0])
-    )
-    assert tags.kinds == {"far": "far", "one": "holds", "change a": "changes", "two": "just misses"}
-    assert tags.tags(1) == ["one", "change a"] and tags.tags(3) == ["two"]
-    assert tags.mask("one").tolist() == [False, True, True, False, True]
-    assert (
-        tags.mask("*near").tolist() == [False, True, False, True, True]
-        and tags.mask("*holds").tolist() == tags.mask("one").tolist()
-    )
-    counts = {entry["name"]: (entry["kind"], entry["count"]) for entry in tags.counts(np.array([1, 4, 4]))}
-    assert counts == {"far": ("far", 0), "one": ("holds", 3), "change a": ("changes", 1), "two": ("just misses", 2)}
-
-
-class PairState(State):
-    shelf = {"key": SimpleNamespace(dataset=SimpleNamespace(pairs={"split": "test"}, why_no_pairs="why"))}
-
-    def table(self, key, split):
-        return Changed() if split == "pairs" else Table()
-
-    def require_answers(self, key, split, run):
-        return self.after if split == "pairs" else POOR
-
-
-class Changed(Table):
-    name = "pairs"
-    concepts = np.array([[0, 0, 0], [0, 1, 1], [1, 0, 1], [1, 1, 1], [0, 0, 0]])
-    labels = np.array([[0, 0], [0, 1], [1, 1], [0, 1], [0, 0]])
-    columns = {"pair_row": [20, 21, 22, 23, 99], "pair_concept": ["b", "a", "c", "b", "a"]}
-
-    def column(self, name):
-        return pa.chunked_array([self.columns[name]])
-
-
-def test_pairs_before_and_after():
-    spoken = [[0, 0, 0], [2, 1, 0], [1, 0, 1], [1, -1, 1], [0, 0, 0]]
-    state = PairState(after=said([[0, 0], [0, 1], [1, 1], [0, 1], [0, 0]], spoken, (0, 1, 2, 3, 4), table=Changed))
-    found = pairs.pairs_of(state, "key", "poor")
-    assert {entry["name"]: entry["count"] for entry in found["kinds"]} == {
-        "all": 4,
-        "missed": 2,
-        "moved": 1,
-        "unnoticed": 1,
-        "fine": 1,
-    }
-    assert (found["split"], found["page"], found["pages"], len(found["pairs"])) == ("test", 0, 1, 4)
-    assert [pair["kinds"] for pair in found["pairs"]] == [
-        ["all", "fine"],
-        ["all", "missed", "unnoticed"],
-        ["all", "missed"],
-        ["all", "moved"],
-    ]
-    first, second = found["pairs"][1]["sides"]
-    assert found["pairs"][1]["concept"] == 0
-    assert first == {
-        "split": "test",
-        "row": 1,
-        "index": 21,
-        "value": 2,
-        "read": 2,
-        "labels": [1, 1],
-        "predicted": [0, 1],
-        "right": False,
-    }
-    assert second == {
-        "split": "pairs",
-        "row": 1,
-        "index": 21,
-        "value": 0,
-        "read": 2,
-        "labels": [0, 1],
-        "predicted": [0, 1],
-        "right": True,
-    }
-    assert pairs.origins_of(state, "key").tolist() == [0, 1, 2, 3, -1]
-    paged = pairs.pairs_of(state, "key", "poor", page=1, size=3)
-    assert (paged["page"], paged["pages"], len(paged["pairs"])) == (1, 2, 1)
-    assert (
-        pairs.pairs_of(state, "key", "poor", page=9, size=3)["page"] == 1
-        and pairs.pairs_of(state, "key", "poor", page=-1)["page"] == 0
-    )
-    assert len(pairs.pairs_of(state, "key", "poor", "missed")["pairs"]) == 2
-    with pytest.raises(ConfigError, match="no kind of pair 'odd'; there is: all, missed"):
-        pairs.pairs_of(state, "key", "poor", "odd")
-    none = PairState(
-        after=None, shelf={"key": SimpleNamespace(dataset=SimpleNamespace(pairs=None, why_no_pairs="why"))}
-    )
-    with pytest.raises(DataError, match="no counterfactual pairs: why"):
-        pairs.pairs_of(none, "key", "poor")
-
-
-def test_the_plane_of_principal_components():
-    points = np.array([[0.0, 0.0, 1.0], [4.0, 0.0, 1.0], [0.0, 2.0, 1.0], [4.0, 2.0, 1.0]])
-    plane = embedding.principal_plane(points)
-    assert plane.explained == pytest.approx((0.8, 0.2))
-    assert (
-        np.abs(plane.points).tolist() == pytest.approx(np.array([[2.0, 1.0]] * 4))
-        and (plane.points.max(axis=0) > 0).all()
-    )
-    assert np.sign(plane.points[0] * plane.points[3]).tolist() == [-1, -1]
-    lone = embedding.principal_plane(np.array([[1.0], [3.0], [2.0]]))
-    assert lone.points.shape == (3, 2) and not lone.points[:, 1].any() and lone.explained == pytest.approx((1.0, 0.0))
-    still = embedding.principal_plane(np.ones((3, 2)))
-    assert still.explained == (0.0, 0.0) and not still.points.any()
-
-
-def test_a_map_of_predictions():
-    found = embedding.map_of(STATE, "key", "test", "poor")
-    assert found["layer"] == "concept probabilities" and found["features"] == 8 and found["rows"] == [0, 1, 2, 3, 4]
-    assert (
-        np.abs(found["points"]).max() == 1.0
-        and found["concepts"] == CONCEPTS.tolist()
-        and found["labels"] == LABELS.tolist()
-    )
-    assert found["predicted"] == POOR.labels.tolist()
-    assert found["outcomes"] == ["right", "wrong", "wrong", "wrong", "right"]
-    assert embedding.map_of(STATE, "key", "test", "good")["outcomes"] == ["right", "misread", "misread", "right"]
-    columns = embedding._probabilities(POOR, np.array([2]))
-    assert columns.tolist() == [[0, 1, 0, 0, 0, 0, 1, 0]]  # `b` is not said
-    soft = said([[0, 0]] * 4, np.zeros((4, 0), int), soft={"y": np.array([[0.25, 0.75]] * 4)})
-    assert embedding._probabilities(soft, np.array([1])).tolist() == [[0.25, 0.75, 1, 0]]
-    few = said([[0, 0]] * 4, [[0, 1, 0]] * 4, (0, 1, -1, -1, -1))
-    with pytest.raises(DataError, match="a map takes three samples with predictions; 'test' has 2"):
-        embedding.map_of(State(require_answers=lambda *names: few), "key", "test", "few")
-
-
-def test_layers_take_the_model_itself():
-    live, file = SimpleNamespace(live=True, folder="f", name="r"), SimpleNamespace(live=False, folder="f", name="r")
-    taken = []
-
-    class Split:
-        def take(self, rows):
-            taken.append(rows.tolist())
-            return "some"
-
-    models = SimpleNamespace(
-        layers=lambda folder, data: ["conv1"], activations=lambda folder, data, layer: (folder, data, layer)
-    )
-
-    def state(run, models=models):
-        shelf = {"key": SimpleNamespace(run=lambda name: run, dataset={"test": Split()})}
-        return State(shelf=shelf, models=models)
-
-    assert embedding.layers_of(state(live), "key", "test", "r") == {
-        "layers": ["concept probabilities", "conv1"],
-        "why": "",
-    }
-    assert taken == [[0, 1]]
-    for other in (state(file), state(live, None)):
-        assert embedding.layers_of(other, "key", "test", "r")["layers"] == ["concept probabilities"]
-        with pytest.raises(DataError, match="'r' is only a file of predictions: it has no layer 'conv1'"):
-            embedding._features(other, "key", "test", "r", "conv1", np.arange(3), POOR)
-    assert embedding._features(state(live), "key", "test", "r", "conv1", np.arange(3), POOR) == ("f", "some", "conv1")
-    assert embedding._features(state(file), "key", "test", "r", "", np.arange(3), POOR).shape == (3, 8)
-
-    def refuse(folder, data):
-        raise DataError("no network")
-
-    broken = state(live, SimpleNamespace(layers=refuse))
-    assert embedding.layers_of(broken, "key", "test", "r") == {"layers": ["concept probabilities"], "why": "no network"}
-
-
-def test_units_show_the_rows_that_are_there(monkeypatch):
-    content = {"split": "test", "units": [{"unit": 3, "rows": [24, 99, 20], "has": [True, None, False]}]}
-    monkeypatch.setattr(units, "units_of", lambda folder: content if folder == "f" else None)
-
-    def page(live=True, splits=("test",), folder="f", pictures=None):
-        run = SimpleNamespace(live=live, folder=folder)
-        shelf = {"key": SimpleNamespace(run=lambda name: run, splits=[{"name": name} for name in splits])}
-        return units.units_page(State(shelf=shelf), "key", "r", pictures)
-
-    assert page() == {"split": "test", "units": [{"unit": 3, "rows": [4, 0], "has": [True, False]}]}
-    assert page(pictures={"test": np.array([0, 1])})["units"][0] == {"unit": 3, "rows": [0], "has": [False]}
-    assert page(live=False) is None and page(splits=("train",)) is None and page(folder="g") is None
-
-
-def test_masks_are_films_and_depth_is_nearness():
-    with Image.open(io.BytesIO(pictures.film(np.array([[0, 1], [2, 2]])))) as shown:
-        pixels = np.asarray(shown)
-    assert pixels.shape == (2, 2, 4) and pixels[..., 3].tolist() == [[0, 150], [150, 150]]
-    assert pixels[0, 1].tolist() != pixels[1, 0].tolist() == pixels[1, 1].tolist()
-    assert decode(pictures.nearness(np.array([[100, 350], [600, 600]], dtype=np.uint16)))[..., 0].tolist() == [
-        [255, 127],
-        [0, 0],
-    ]
-    assert decode(pictures.nearness(np.full((1, 2), 7, dtype=np.uint16)))[..., 0].tolist() == [[255, 255]]
-    picture = Picture(
-        np.zeros((2, 2), np.uint8), (ObjectBox("x", Box(0, 1, 2, 3)),), np.ones((2, 2), np.uint8), text="words"
-    )
-    whole = pictures.picture_to_dict(picture, ("image", "things", "instances", "text"))
-    assert set(whole["pictures"]) == {"image", "instances"} and whole["text"] == "words"
-    assert whole["things"] == [{"name": "x", "left": 0, "top": 1, "right": 2, "bottom": 3}]
-    bare = pictures.picture_to_dict(picture, ("image",))
-    assert set(bare["pictures"]) == {"image"} and bare["things"] == [] and bare["text"] is None
-    image = whole["pictures"]["image"]
-    assert image.startswith("data:image/png;base64,") and pictures.to_displayable("image", b"x") == b"x"
-
-
-def test_budgets_grow_with_the_concepts():
-    def budgets(count):
-        space = ConceptSpace(tuple(Concept(f"c{n}", (0, 1)) for n in range(count)))
-        return [budget.each for budget in interventions._budgets(interventions.Units.of(space))]
-
-    assert budgets(3) == [0, 1, 2, 3] and budgets(15) == list(range(16))
-    many = budgets(40)
-    assert many[:3] == [0, 1, 2] and many[-1] == 40 and len(many) <= 16 and sorted(set(many)) == many
-    with pytest.raises(ConfigError, match="no policy 'odd' here; there is: uncertainty, random, fixed"):
-        interventions.intervention_curve(STATE, "key", "test", "r", "odd")
-
-
-def test_rules_as_tables():
-    grid = ConceptSpace((Concept("a", tuple(range(12))), Concept("b", tuple(range(12))), Concept("c", (0, 1))))
-    found = rule_table(Knowledge.of(grid, {"y": "a > b"}, (Constraint("odd", parse("a != 3")),)))
-    assert found["kind"] == "grid" and found["concepts"] == [0, 1] and len(found["rows"]) == 144
-    assert all(label[0] == (row[0] > row[1]) for row, label in zip(found["rows"], found["labels"], strict=True))
-    assert [row for row, fine in zip(found["rows"], found["possible"], strict=True) if not fine] == [
-        [3, b] for b in range(12)
-    ]
-    large = ConceptSpace((Concept("a", tuple(range(13))), Concept("b", tuple(range(12)))))
-    assert (
-        rule_table(Knowledge.of(large, {"y": "a > b"}))["kind"] == "many"
-        and rule_table(Knowledge.of(large, {"y": "a > b"}))["count"] == 156
-    )
-    five = ConceptSpace(tuple(Concept(f"x{n}", (0, 1)) for n in range(6)))
-    assert rule_table(Knowledge.of(five, {"y": "x0 + x1 + x2 + x3 + x4 > 2"}))["kind"] == "table"
-    assert rule_table(Knowledge.of(five, {"y": "x0 + x1 + x2 + x3 + x4 + x5 > 2"}))["kind"] == "many"
-    diagram = small_diagram(Knowledge.of(five, {"y": "x1 > x3"}))
-    assert [layer["concept"] for layer in diagram["layers"]] == [1, 3] and diagram["outcomes"] == [["False"], ["True"]]
-    assert small_diagram(Knowledge.of(five, {"y": "x1 > x3", "z": "x0"})) is None
-
-
-def score(value, applies=True):
-    return SimpleNamespace(value=value, applies=applies)
-
-
-def test_numbers_of_a_list_of_runs():
-    first = {"label_f1": score(0.98765), "concept_f1": score(0.5, applies=False), "collapse": score(0.25)}
-    found = verdicts.key_numbers(
-        SimpleNamespace(
-            scores={"test": first, "ood_2": {"label_accuracy": score(0.75)}, "ood": {"label_accuracy": score(0.5)}}
-        )
-    )
-    assert found == {
-        "label_f1": 0.9877,
-        "concept_f1": None,
-        "collapse": 0.25,
-        "rule_consistency": None,
-        "ood_label_accuracy": 0.75,
-    }
-    assert verdicts.key_numbers(SimpleNamespace(scores={"test": first}))["ood_label_accuracy"] is None
-    assert verdicts._changes(SimpleNamespace(counterfactuals=None)) is None
-    effects = SimpleNamespace(to_dict=lambda: {"n": 1})
-    counterfactuals = SimpleNamespace(all=effects, by_concept={"a": effects}, text="words", pairs=7)
-    assert verdicts._changes(SimpleNamespace(counterfactuals=counterfactuals)) == {
-        "text": "words", "pairs": 7, "by_concept": [{"name": "all", "n": 1}, {"name": "a", "n": 1}],
+from assay.render import Layout, Picture
+from assay.tasks import Task
+from tests.canned import run_of
+from tests.toys import written
+from tests.viewer.forging import divide
+
+SIZES = (3, 3, 2)
+RUNS = ("whole", "some", "few", "mute")
+LIMITS = {"sum": lambda a, b, c: a + b < 4, "free": lambda a, b, c: b < 2 or not c}
+
+
+class Uneven(Task):
+    """Two digits that share an encoder, and a flag."""
+
+    name = "uneven"
+    sizes = {"train": 24, "valid": 6, "test": 60}
+
+    @cached_property
+    def knowledge(self):
+        digits = (Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("c", (False, True)))
+        space = ConceptSpace(digits, encoders=(EncoderGroup("digit", ("a", "b")), EncoderGroup("c", ("c",))))
+        limits = (Constraint("sum", parse("a + b < 4")), Constraint("free", parse("b < 2 or not c")))
+        return Knowledge.of(space, {"y": "a > b", "z": "c"}, limits)
+
+    @cached_property
+    def layout(self):
+        return Layout(3, 1)
+
+    def style(self, rng, codes: Sequence[int], pool):
+        return {}
+
+    def render(self, world):
+        return Picture(100 * np.array([world.codes], dtype=np.uint8))
+
+
+def forget(table):
+    """Forget one concept in every seventh row."""
+    column = table["concept_b"].to_pylist()
+    unknown = pa.array([None if row % 7 == 3 else value for row, value in enumerate(column)], table["concept_b"].type)
+    return table.set_column(table.column_names.index("concept_b"), table.schema.field("concept_b"), unknown)
+
+
+class Truth:
+    """A split as its files have it, row by row."""
+
+    def __init__(self, folder, split):
+        shards = next(one for one in listed(folder) if one["name"] == split)["shards"]
+        tables = [pq.ParquetFile(folder / shard["file"]).read() for shard in shards]
+        self.rows = pa.concat_tables(tables).to_pylist()
+        self.index = [row["index"] for row in self.rows]
+        self.concepts = [[code(row[f"concept_{name}"]) for name in "abc"] for row in self.rows]
+        self.labels = [[code(row[f"label_{name}"]) for name in "yz"] for row in self.rows]
+        self.tags = {name: [row[f"boundary_{name}"].split("; ") for row in self.rows] for name in "yz"}
+
+
+def code(value):
+    return -1 if value is None else int(value)
+
+
+def listed(folder):
+    manifest = json.loads((folder / "manifest.json").read_text())
+    return [*manifest["splits"], {"name": "pairs", **manifest["pairs"]}]
+
+
+def said_of(truth, kind, rng):
+    """Return what a run says: for some rows, in any order; of each its labels and concepts, -1 where it is silent."""
+    share = {"whole": 1.0, "some": 0.7, "few": 0.1, "mute": 0.9}[kind]
+    rows = [row for row in range(len(truth.rows)) if rng.random() < share] or [0]
+    rng.shuffle(rows)
+    said = {}
+    for row in rows:
+        concepts = [
+            rng.randrange(size) if true < 0 or rng.random() < 0.2 else true
+            for true, size in zip(truth.concepts[row], SIZES, strict=True)
+        ]
+        labels = [1 - true if rng.random() < 0.15 else true for true in truth.labels[row]]
+        if kind == "some":
+            concepts, labels = ([-1 if rng.random() < 0.1 else one for one in codes] for codes in (concepts, labels))
+        said[row] = labels, ([-1] * 3 if kind == "mute" else concepts)
+    return said
+
+
+@pytest.fixture(scope="module")
+def uneven(opened, tmp_path_factory):
+    """The viewer, the splits, and what runs say of each row, by split and run."""
+    folder = tmp_path_factory.mktemp("uneven")
+    written(Uneven(), folder / "data", pairs=30)
+    dataset, rng = Dataset.open(divide(folder / "data", (10, 33, 17), forget)), random.Random(5)
+    truths = {split: Truth(folder / "data", split) for split in ("test", "pairs")}
+    said = {split: {run: said_of(truth, run, rng) for run in RUNS} for split, truth in truths.items()}
+    for run in RUNS:
+        path = run_of(dataset, folder / "runs" / run, "silent")
+        for split, truth in truths.items():
+            rows = list(said[split][run])
+            labels, concepts = (np.array([said[split][run][row][part] for row in rows]) for part in (0, 1))
+            index = np.array([truth.index[row] for row in rows])
+            named = {name: Answer(labels[:, place]) for place, name in enumerate("yz")}
+            spoken = {} if run == "mute" else {name: Answer(concepts[:, place]) for place, name in enumerate("abc")}
+            answers = Predictions(dataset.fingerprint, split, index, named, spoken)
+            answers.write(path / f"predictions/{split}.parquet", dataset.knowledge)
+    return opened(folder), truths, said
+
+
+def pairs_of_codes(truth, said, row):
+    """Return the true and the predicted code of each concept that is known and said."""
+    both = zip(truth.concepts[row], said[row][1], strict=True)
+    return [(place, one, two) for place, (one, two) in enumerate(both) if one >= 0 and two >= 0]
+
+
+def facts(truth, said, row):
+    """Return what is true of an answer: right, misread, and the constraints that it breaks."""
+    if row not in said:
+        return {"answered": False, "right": False, "misread": False, "broken": []}
+    labels, concepts = said[row]
+    broken = [name for name, holds in LIMITS.items() if min(concepts) >= 0 and not holds(*concepts)]
+    misread = any(one != two for _, one, two in pairs_of_codes(truth, said, row))
+    return {"answered": True, "right": labels == truth.labels[row], "misread": misread, "broken": broken}
+
+
+def outcome_of(truth, every, row, outcome):
+    found = [facts(truth, said, row) for said in every]
+    first = found[0]
+    if outcome in ("right", "misread"):
+        return first[outcome]
+    if outcome == "wrong":
+        return first["answered"] and not first["right"]
+    if outcome == "hidden":
+        return first["right"] and first["misread"]
+    if outcome == "violating":
+        return bool(first["broken"])
+    if outcome in ("only_first", "only_second"):
+        one, other = found[:2] if outcome == "only_first" else found[1::-1]
+        return one["answered"] and other["answered"] and one["right"] and not other["right"]
+    if not all(one["answered"] for one in found):
+        return False
+    if outcome == "differ":
+        return any(said[row][0] != every[0][row][0] for said in every[1:])
+    return all(one["right"] for one in found) if outcome == "all_right" else not any(one["right"] for one in found)
+
+
+def kinds(truth, label):
+    """Return what each tag of a label is: far, a change, or by whether the label holds on any row that has it."""
+    place, tags = "yz".index(label), truth.tags[label]
+    named = dict.fromkeys(name for row in tags for name in row)
+    holds = {name for row, own in enumerate(tags) if truth.labels[row][place] == 1 for name in own}
+    return {
+        name: "far" if name == "far" else "changes" if name.startswith("change ") else "holds" if name in holds else "just misses"
+        for name in named
     }  # fmt: skip
 
 
-# serving
+def has_tag(truth, label, row, wanted):
+    own, kind = truth.tags[label][row], kinds(truth, label)
+    if wanted == "*near":
+        return any(kind[name] in ("changes", "just misses") for name in own)
+    return any(kind[name] == "holds" for name in own) if wanted == "*holds" else wanted in own
 
 
-@pytest.mark.parametrize(
-    ("platform", "display", "wayland", "screen"),
-    [
-        ("darwin", "", "", True),
-        ("win32", "", "", True),
-        ("linux", "", "", False),
-        ("linux", ":0", "", True),
-        ("linux", "", "w", True),
-    ],
-)
-def test_a_browser_needs_a_screen(monkeypatch, platform, display, wayland, screen):
-    monkeypatch.setattr(serve.sys, "platform", platform)
-    for name, value in (("DISPLAY", display), ("WAYLAND_DISPLAY", wayland)):
-        monkeypatch.setenv(name, value)
-    assert serve._has_screen() is screen
+COLUMNS = {"digit": (0, 1), "a": (0,), "b": (1,), "c": (2,)}
 
 
-def test_the_viewer_listens_to_this_machine_alone():
-    server_socket, address = serve._listen(0, "token")
-    with server_socket:
-        host, port = server_socket.getsockname()
-        assert host == "127.0.0.1" and address == f"http://127.0.0.1:{port}/?token=token"
-        with pytest.raises(ConfigError, match=f"port {port} cannot be used: .*leave --port out to take a free one"):
-            serve._listen(port, "token")
+def asked_for(truth, every, row, query):
+    """Return whether a row is what a query asks for."""
+    for key, value in query:
+        name, _, rest = value.partition(":")
+        own = every[0].get(row) if every else None
+        if key == "label" and truth.labels[row]["yz".index(name)] != int(rest):
+            return False
+        if key == "concept" and truth.concepts[row]["abc".index(name)] != int(rest):
+            return False
+        if key == "tag" and not has_tag(truth, name, row, rest):
+            return False
+        if key == "outcome" and not outcome_of(truth, every, row, value):
+            return False
+        if key == "predicts" and (own is None or own[0]["yz".index(name)] != (-1 if rest == "none" else int(rest))):
+            return False
+        if key == "violates" and value not in facts(truth, every[0], row)["broken"]:
+            return False
+        if key == "reads":
+            true, read = rest.split(":")
+            wanted = int(true), -1 if read == "none" else int(read)
+            if own is None or wanted not in [(truth.concepts[row][c], own[1][c]) for c in COLUMNS[name]]:
+                return False
+    return True
 
 
-def fake_server(monkeypatch, run=lambda server: None):
-    made = []
-
-    class Server:
-        started = should_exit = False
-
-        def run(self, sockets):
-            self.sockets = sockets
-            run(self)
-
-    def build(state, token):
-        made.append((state, token, Server()))
-        return made[-1][2]
-
-    monkeypatch.setattr(serve, "_server", build)
-    monkeypatch.setattr(serve, "new_token", lambda: "token")
-    return made
+OF_ONE = ("right", "wrong", "misread", "hidden", "violating")
+OF_MORE = ("only_first", "only_second", "differ", "all_right", "all_wrong")
 
 
-def test_serving_until_ctrl_c(monkeypatch):
-    def interrupt(server):
-        raise KeyboardInterrupt
+def random_query(rng, truth):
+    runs = rng.sample(RUNS, rng.randrange(4))
+    query = [("run", run) for run in runs]
+    for _ in range(rng.randrange(1, 4)):
+        label, concept = rng.choice("yz"), rng.choice("abc")
+        size = SIZES["abc".index(concept)]
+        choices = [("label", f"{label}:{rng.randrange(2)}"), ("concept", f"{concept}:{rng.randrange(size)}"),
+                   ("tag", f"{label}:{rng.choice(['*near', '*holds', 'nothing', *kinds(truth, label)])}")]  # fmt: skip
+        if runs:
+            group = rng.choice(list(COLUMNS))
+            size = SIZES[COLUMNS[group][0]]
+            choices += [("predicts", f"{label}:{rng.choice(['0', '1', 'none'])}"), ("violates", rng.choice(list(LIMITS))),
+                        ("reads", f"{group}:{rng.randrange(size)}:{rng.choice([*map(str, range(size)), 'none'])}")]  # fmt: skip
+        query.append(rng.choice(choices))
+    if runs and rng.random() < 0.6:
+        query.append(("outcome", rng.choice(OF_ONE + (OF_MORE if len(runs) > 1 else ()))))
+    return runs, query
 
-    opened, words = [], []
-    fake_server(monkeypatch, interrupt)
-    monkeypatch.setattr(serve.webbrowser, "open", opened.append)
-    monkeypatch.setattr(serve, "_has_screen", lambda: True)
-    serve.serve("state", 0, words.append, browse=True)
-    assert (
-        words[0].endswith("/?token=token  (Ctrl-C to stop)")
-        and words[1] == "stopped"
-        and words[0].startswith(opened[0])
+
+def test_a_query_finds_the_rows_that_all_of_it_is_true_of(uneven):
+    viewer, truths, said = uneven
+    truth, rng, sizes = truths["test"], random.Random(1), set()
+    for _ in range(250):
+        runs, query = random_query(rng, truth)
+        every = [said["test"][run] for run in runs]
+        wanted = [row for row in range(60) if asked_for(truth, every, row, query)]
+        assert viewer.rows("test", query, "data") == wanted, query
+        sizes.add(len(wanted))
+    assert len(sizes) > 20
+
+
+def test_a_page_counts_the_labels_and_tags_of_its_rows_and_says_what_was_read(uneven):
+    viewer, truths, said = uneven
+    truth, own = truths["test"], said["test"]["some"]
+    for query in ([], [("label", "y:1")], [("concept", "b:2"), ("label", "z:0")], [("tag", "y:nothing")]):
+        rows = [row for row in range(60) if asked_for(truth, [], row, query)]
+        found = viewer.get("data/data/test.json", [*query, ("run", "some")])
+        assert (found["total"], found["whole"]) == (len(rows), 60)
+        for place, name in enumerate("yz"):
+            assert found["labels"][name] == [sum(truth.labels[row][place] == code for row in rows) for code in (0, 1)]
+            told = {tag["name"]: (tag["kind"], tag["count"]) for tag in found["tags"][name]}
+            kind = kinds(truth, name)
+            assert told == {tag: (kind[tag], sum(tag in truth.tags[name][row] for row in rows)) for tag in kind}
+        for brief in found["rows"]:
+            row, answer = brief["row"], brief["said"]["some"]
+            assert brief["index"] == truth.index[row] and (answer is None) == (row not in own)
+            if answer is not None:
+                wrong = [[place, one, two] for place, one, two in pairs_of_codes(truth, own, row) if one != two]
+                assert answer["labels"] == own[row][0] and answer["right"] == facts(truth, own, row)["right"]
+                assert answer["misread"] == len(wrong) and answer["reads"] == wrong[:4]
+
+
+def test_a_sample_has_what_is_true_and_what_each_run_says(uneven):
+    viewer, truths, said = uneven
+    for split, truth in truths.items():
+        for row in range(0, len(truth.rows), 4):
+            found = viewer.get(f"data/data/{split}/{row}.json")
+            assert found["concepts"] == truth.concepts[row] and found["labels"] == truth.labels[row]
+            assert found["tags"] == {name: truth.tags[name][row] for name in "yz"} and found["violated"] == []
+            for run in RUNS:
+                answer, own = found["answers"][run], said[split][run]
+                if row not in own:
+                    assert answer is None
+                    continue
+                codes = [[one["code"] for one in answer[kind]] for kind in ("labels", "concepts")]
+                assert codes == [*own[row]] and answer["violated"] == facts(truth, own, row)["broken"]
+                a, b, c = own[row][1]
+                assert answer["by_rule"] == (None if min(a, b, c) < 0 else [int(a > b), int(c)])
+
+
+def share(truth, codes):
+    both = [(one, two) for one, two in zip(truth, codes, strict=True) if one >= 0 and two >= 0]
+    return pytest.approx(sum(one == two for one, two in both) / len(both), abs=1e-4) if both else None
+
+
+def test_runs_are_compared_on_the_rows_that_all_have_answers_for(uneven):
+    viewer, truths, said = uneven
+    truth = truths["test"]
+    for runs in itertools.chain(itertools.combinations(RUNS, 2), itertools.permutations(RUNS, 3)):
+        every = [said["test"][run] for run in runs]
+        rows = [row for row in range(60) if all(row in own for own in every)]
+        found = viewer.get("data/data/test/compare.json", [("run", run) for run in runs])
+        right = [{row for row in rows if facts(truth, own, row)["right"]} for own in every]
+        assert found["rows"] == len(rows) and found["right"] == [len(one) for one in right]
+        assert found["only"] == [[len(one - other) for other in right] for one in right]
+        for name in ("differ", "all_right", "all_wrong"):
+            assert found[name] == sum(outcome_of(truth, every, row, name) for row in rows)
+        for kind, names, part in (("labels", "yz", 0), ("concepts", "abc", 1)):
+            for place, name in enumerate(names):
+                true = [getattr(truth, kind)[row][place] for row in rows]
+                shares = [share(true, [own[row][part][place] for row in rows]) for own in every]
+                assert found[kind][place]["name"] == name and found[kind][place]["right"] == shares
+        misread = [sum(facts(truth, own, row)["misread"] for row in rows) for own in every]
+        assert found["misread"] == [None if run == "mute" else n for run, n in zip(runs, misread, strict=True)]
+        for place in (0, 1):
+            counts = [[sum((every[0][row][0][place], every[1][row][0][place]) == (one, two) for row in rows)
+                       for two in (0, 1)] for one in (0, 1)]  # fmt: skip
+            assert found["labels"][place]["against"] == (counts if len(runs) == 2 else None)
+    for runs in ([], ["whole"], ["whole", "whole"]):
+        why = viewer.why_not("data/data/test/compare.json", [("run", run) for run in runs])
+        assert "comparing takes from 2 to 20 different runs" in why
+
+
+def confusion(pairs, size):
+    """Return how often each value is said for each true one that is known, in the last column nothing."""
+    counts = [[0] * (size + 1) for _ in range(size)]
+    for true, read in pairs:
+        if true >= 0:
+            counts[true][read if read >= 0 else size] += 1
+    return counts
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_how_a_run_reads_a_split(uneven, run):
+    viewer, truths, said = uneven
+    truth, own = truths["test"], said["test"][run]
+    silent = [-1] * 2, [-1] * 3
+    told = [own.get(row, silent) for row in range(60)]
+    found = viewer.get(f"runs/data/{run}/test/reading.json")
+    assert (found["whole"], found["answered"]) == (60, len(own))
+    for name, count in found["outcomes"].items():
+        assert count == sum(outcome_of(truth, [own], row, name) for row in range(60))
+    for place, label in enumerate(found["labels"]):
+        counts = confusion([(truth.labels[row][place], told[row][0][place]) for row in range(60)], 2)
+        assert label["counts"] == counts and label["right"] == counts[0][0] + counts[1][1]
+    groups = {group["name"]: group for group in found["groups"]}
+    assert set(groups) == (set() if run == "mute" else {"digit", "c"})
+    for name, group in groups.items():
+        pairs = [(truth.concepts[row][c], told[row][1][c]) for row in range(60) for c in COLUMNS[name]]
+        size = SIZES[COLUMNS[name][0]]
+        assert group["counts"] == confusion(pairs, size)
+        assert group["answered"] == sum(true >= 0 and read >= 0 for true, read in pairs)
+    for place, concept in enumerate(found["concepts"]):
+        both = [
+            (t, r) for row in range(60) if (t := truth.concepts[row][place]) >= 0 and (r := told[row][1][place]) >= 0
+        ]
+        assert (concept["right"], concept["answered"]) == (sum(t == r for t, r in both), len(both))
+    broken = {name: sum(name in facts(truth, own, row)["broken"] for row in range(60)) for name in LIMITS}
+    assert {one["name"]: one["count"] for one in found["constraints"]} == broken
+    counts = [one["count"] for one in found["constraints"]]
+    assert counts == sorted(counts, reverse=True)  # the most often broken first
+    for region in found["regions"]:
+        place = "yz".index(region["label"])
+        rows = [row for row in own if region["name"] in truth.tags[region["label"]][row]]
+        assert region["examples"] == len(rows) > 0 and region["kind"] == kinds(truth, region["label"])[region["name"]]
+        assert region["right"] == sum(own[row][0][place] == truth.labels[row][place] for row in rows)
+
+
+def kinds_of_pair(before, after, said_before, said_after, old, row, place):
+    one, two = facts(before, said_before, old), facts(after, said_after, row)
+    moved = before.labels[old] != after.labels[row]
+    both_right, read = one["right"] and two["right"], said_after[row][1][place]
+    found = {
+        "missed": moved and not both_right,
+        "moved": not moved and said_before[old][0] != said_after[row][0],
+        "unnoticed": read >= 0 and read != after.concepts[row][place],
+        "fine": both_right,
+    }
+    return ["all", *(name for name, holds in found.items() if holds)]
+
+
+@pytest.mark.parametrize("run", RUNS)
+def test_pairs_are_compared_with_their_own_originals(uneven, run):
+    viewer, truths, said = uneven
+    before, after = truths["test"], truths["pairs"]
+    wanted = {}
+    for row, changed in enumerate(after.rows):
+        old, place = before.index.index(changed["pair_row"]), "abc".index(changed["pair_concept"])
+        if row in said["pairs"][run] and old in said["test"][run]:
+            named = kinds_of_pair(before, after, said["test"][run], said["pairs"][run], old, row, place)
+            wanted[row] = (old, place, named)
+    for kind in ("all", "missed", "moved", "unnoticed", "fine"):
+        first = viewer.get(f"runs/data/{run}/pairs.json", [("kind", kind)])
+        pages = [
+            viewer.get(f"runs/data/{run}/pairs.json", [("kind", kind), ("page", n)]) for n in range(first["pages"])
+        ]
+        told = {pair["sides"][1]["row"]: (pair["sides"][0]["row"], pair["concept"], pair["kinds"])
+                for page in pages for pair in page["pairs"]}  # fmt: skip
+        assert told == {row: one for row, one in wanted.items() if kind in one[2]}
+        assert {one["name"]: one["count"] for one in first["kinds"]}[kind] == len(told)
+    assert "no kind of pair 'odd'" in viewer.why_not(f"runs/data/{run}/pairs.json", [("kind", "odd")])
+    for row in range(0, 30, 5):
+        origin = viewer.get(f"data/data/pairs/{row}.json")["changed_from"]
+        changed = after.rows[row]
+        assert origin == {
+            "split": "test",
+            "row": before.index.index(changed["pair_row"]),
+            "concept": changed["pair_concept"],
+        }
+
+
+def test_the_distribution_counts_what_is_known(uneven):
+    viewer, truths, _ = uneven
+    truth = truths["test"]
+    found = viewer.get("datasets/data/test/distribution.json")
+    for kind, sizes in (("labels", (2, 2)), ("concepts", SIZES)):
+        for place, size in enumerate(sizes):
+            column = [row[place] for row in getattr(truth, kind)]
+            assert found[kind][place]["counts"] == [column.count(code) for code in range(size)]
+
+
+@pytest.mark.parametrize("run", ["whole", "mute"])
+def test_a_map_is_the_plane_of_principal_components_of_what_a_run_says(uneven, run):
+    viewer, truths, said = uneven
+    truth, own = truths["test"], said["test"][run]
+    part, sizes = (0, (2, 2)) if run == "mute" else (1, SIZES)
+    found = viewer.get(f"runs/data/{run}/test/map.json")
+    rows = sorted(own)
+    features = np.array([[float(code == value) for code, size in zip(own[row][part], sizes, strict=True)
+                          for value in range(size)] for row in rows])  # fmt: skip
+    assert found["rows"] == rows and found["features"] == sum(sizes)
+    assert found["labels"] == [truth.labels[row] for row in rows] and found["predicted"] == [
+        own[row][0] for row in rows
+    ]
+    told = [facts(truth, own, row) for row in rows]
+    wanted = ["wrong" if not one["right"] else "misread" if one["misread"] else "right" for one in told]
+    assert found["outcomes"] == wanted
+    centred = features - features.mean(axis=0)
+    values = np.sort(np.linalg.eigvalsh(centred.T @ centred))[::-1]
+    assert found["explained"] == pytest.approx((values[:2] / values.sum()).tolist(), abs=1e-3)
+    points = np.array(found["points"])
+    assert np.abs(points).max() == 1 and (points**2).sum(axis=0) / (points**2).sum() == pytest.approx(
+        values[:2] / values[:2].sum(), abs=1e-3
     )
-    serve.serve("state", 0, words.append, browse=False)
-    monkeypatch.setattr(serve, "_has_screen", lambda: False)
-    serve.serve("state", 0, words.append, browse=True)
-    assert len(opened) == 1
-
-
-def test_serving_in_the_background(monkeypatch):
-    def begin(server):
-        server.started = True
-        while not server.should_exit:
-            serve.time.sleep(0.001)
-
-    monkeypatch.setattr(serve.State, "open", lambda folders, models: (folders, models))
-    made = fake_server(monkeypatch, begin)
-    viewer = serve.serve_in_background(["a"], "models")
-    assert made[0][:2] == ((["a"], "models"), "token") and viewer.thread.daemon and viewer.thread.is_alive()
-    assert repr(viewer) == f"Viewer({viewer.url})" and f'href="{viewer.url}"' in viewer._repr_html_()
-    viewer.stop()
-    assert not viewer.thread.is_alive()
-    made[0][2].sockets[0].close()
-    made = fake_server(monkeypatch)
-    with pytest.raises(RunFailed, match="the viewer did not start"):
-        serve.serve_in_background([], "models")
-    made[0][2].sockets[0].close()

@@ -13,14 +13,12 @@ from assay.predictions import Answer, Predictions
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Task
 from assay.viewer import State, write_bundle
-from assay.viewer.app import create_app
-from assay.viewer.query import Query, matching_rows
-from assay.viewer.verdicts import verdict_of
 from tests.toys import written
-from tests.viewer.conftest import TOKEN, choose, go, settled
+from tests.viewer.conftest import choose, go, settled
+from tests.viewer.forging import forged
 
 EVIL = "<img src=x onerror=window.struck=1>"
-NEAR_ERRORS = Query(tags=(("y", "*near"),), runs=("poor",), outcome="wrong")
+NEAR_ERRORS = [("tag", "y:*near"), ("run", "poor"), ("outcome", "wrong")]
 
 
 def filter_near_errors(page, address):
@@ -41,9 +39,9 @@ def cells(page, head):
     return [" ".join(cell.inner_text().split()) for cell in row.locator("td").all()]
 
 
-def test_near_boundary_errors_and_a_changed_concept(page, address, state):
+def test_near_boundary_errors_and_a_changed_concept(page, address, viewer):
     shown = filter_near_errors(page, address)
-    assert shown == matching_rows(state, "pixels", "test", NEAR_ERRORS).tolist() and shown
+    assert shown == viewer.rows("test", NEAR_ERRORS) and shown
     page.click(".thumbs a")
     page.wait_for_selector("#concepts")
     choose(page, "versus", "good")
@@ -123,8 +121,8 @@ CONTRAST = """(() => {
 })()"""
 
 
-def test_the_short_answer_comes_first_and_everything_that_was_tested_is_folded(page, address, state):
-    found = verdict_of(state, "pixels", "poor")
+def test_the_short_answer_comes_first_and_everything_that_was_tested_is_folded(page, address, viewer):
+    found = viewer.get("runs/pixels/poor/verdict.json")
     go(page, address, "#/run/pixels/poor")
     page.wait_for_selector("#tested")
     seen = " ".join(page.inner_text("#verdict").split())
@@ -139,8 +137,8 @@ def test_the_short_answer_comes_first_and_everything_that_was_tested_is_folded(p
     assert page.locator("table.tested tbody tr").count() == len(found["table"])
 
 
-def test_a_verdict_in_which_everything_is_markup_is_text(page, static, state, tmp_path):
-    write_bundle(state, tmp_path / "out", samples=4)
+def test_a_verdict_in_which_everything_is_markup_is_text(page, static, folder, tmp_path):
+    write_bundle(State.open([folder]), tmp_path / "out", samples=4)
     path = tmp_path / "out" / "runs" / "pixels" / "poor" / "verdict.json"
     found = json.loads(path.read_text())
     found |= {
@@ -166,7 +164,7 @@ def test_a_verdict_in_which_everything_is_markup_is_text(page, static, state, tm
     assert page.inner_text("#verdict").count(EVIL) > 10
 
 
-def test_comparing_leads_to_the_samples(page, address, state):
+def test_comparing_leads_to_the_samples(page, address, viewer):
     go(page, address, "#/compare/pixels/test?run=good&versus=poor")
     count = int(page.inner_text("#only-good-poor"))
     page.click("#only-good-poor")
@@ -176,9 +174,9 @@ def test_comparing_leads_to_the_samples(page, address, state):
     assert page.inner_text("#count").startswith(f"{count} of 64")
 
 
-def test_the_bundle_does_the_same_without_the_model(page, bundled, state):
+def test_the_bundle_does_the_same_without_the_model(page, bundled, viewer):
     shown = filter_near_errors(page, bundled)
-    assert shown == matching_rows(state, "pixels", "test", NEAR_ERRORS).tolist()
+    assert shown == viewer.rows("test", NEAR_ERRORS)
     page.click(".thumbs a")
     page.wait_for_selector("#no-edit")
     assert "a bundle holds neither the task" in page.inner_text("#no-edit")
@@ -193,12 +191,9 @@ def test_the_bundle_does_the_same_without_the_model(page, bundled, state):
     assert page.locator(".thumbs img").count() == 8
 
 
-def test_the_bundle_filters_as_the_server_does(page, bundled, state):
+def test_the_bundle_filters_as_the_server_does(page, bundled, viewer):
     for query in QUERIES:
-        given = {}
-        for pair in query.split("&"):
-            given.setdefault(pair.partition("=")[0], []).append(pair.partition("=")[2])
-        wanted = matching_rows(state, "pixels", "hard", Query.of(given)).tolist()
+        wanted = viewer.rows("hard", [tuple(pair.split("=")) for pair in query.split("&")])
         go(page, bundled, f"#/data/pixels/hard?{query}")
         assert [
             int(link.get_attribute("id").removeprefix("sample-")) for link in page.query_selector_all(".thumbs a")
@@ -239,7 +234,7 @@ class Evil(Task):
         return Picture(np.zeros((4, 4, 3), dtype=np.uint8), (ObjectBox(EVIL, Box(0, 0, 2, 2)),), text=EVIL)
 
 
-def evil_state(folder):
+def evil_files(folder):
     """A dataset and a run in which every text that a user can give is markup."""
     dataset = written(Evil(), folder / "data")
     data = dataset["test"]
@@ -248,16 +243,16 @@ def evil_state(folder):
     Predictions(dataset.fingerprint, "test", data.index, labels, concepts, {"model": EVIL}).write(
         folder / f"{EVIL}.parquet", dataset.knowledge
     )
-    return State.open([folder / "data", folder / f"{EVIL}.parquet"])
+    return folder / "data", folder / f"{EVIL}.parquet"
 
 
 def assert_unharmed(page):
     assert page.evaluate("window.struck") is None and page.locator('img[src="x"]').count() == 0
 
 
-def test_markup_is_shown_as_text(page, serving, tmp_path):
-    state = evil_state(tmp_path)
-    address, run = serving(create_app(state, TOKEN)), next(iter(state.shelf["data"].runs))
+def test_markup_is_shown_as_text(page, opened, tmp_path):
+    viewer = opened(*evil_files(tmp_path))
+    address, run = viewer.address, viewer.get("shelf.json")["datasets"][0]["runs"][0]["key"]
     where = ("#/", f"#/data/data/test?run={run}&concept=one:0", f"#/run/data/{run}", f"#/data/data/test/0?run={run}")
     for hash in where:
         go(page, address, hash)
@@ -271,9 +266,9 @@ def test_markup_is_shown_as_text(page, serving, tmp_path):
     assert_unharmed(page)
 
 
-def test_markup_even_in_names_of_concepts_labels_and_runs(page, static, state, tmp_path):
+def test_markup_even_in_names_of_concepts_labels_and_runs(page, static, folder, tmp_path):
     """No dataset can have such a name, but a page must not trust that."""
-    write_bundle(state, tmp_path / "out", samples=4)
+    write_bundle(State.open([folder]), tmp_path / "out", samples=4)
     quoted = json.dumps(EVIL)
     for path in (tmp_path / "out").rglob("*.json"):
         text = path.read_text()
@@ -288,14 +283,11 @@ def test_markup_even_in_names_of_concepts_labels_and_runs(page, static, state, t
         assert EVIL in page.inner_text("main")
 
 
-def test_a_dataset_with_such_a_name_is_refused_in_plain_text(page, serving, folder, tmp_path):
-    from tests.viewer.test_folders import forged
-
+def test_a_dataset_with_such_a_name_is_refused_in_plain_text(page, opened, folder, tmp_path):
     def change(manifest):
         manifest["knowledge"]["concepts"][0]["name"] = EVIL
 
     forged(folder / "data" / "pixels", tmp_path / "forged", change)
-    state = State.open([folder / "data", tmp_path / "forged"])
-    go(page, serving(create_app(state, TOKEN)))
+    go(page, opened(folder / "data", tmp_path / "forged").address)
     assert_unharmed(page)
     assert EVIL in page.inner_text(".broken")

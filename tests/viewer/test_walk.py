@@ -4,7 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from assay.viewer.query import Misreading, Query, matching_rows
 from tests.viewer.conftest import choose, go, settled
 
 AXE = (Path(__file__).parent / "axe" / "axe.min.js").read_text()
@@ -39,7 +38,7 @@ def shown_rows(page):
     return [int(one.get_attribute("id").removeprefix("sample-")) for one in page.query_selector_all(".thumbs a")]
 
 
-def walk_to_a_cell(page, address, state):
+def walk_to_a_cell(page, address, viewer):
     """Walk from the first page to a run and a cell of its confusion; return the samples that are shown."""
     go(page, address)
     ready(page)
@@ -51,15 +50,15 @@ def walk_to_a_cell(page, address, state):
     follow(page, ".confusion a.cell.other")
     rows = shown_rows(page)
     name, truth, said = told.split()[0], *(("false", "true").index(told.split()[place].strip(":")) for place in (1, 4))
-    query = Query(runs=("poor",), reads=(Misreading(name, str(truth), str(said)),))
-    assert rows == matching_rows(state, "pixels", "test", query).tolist()[:48] and count >= len(rows) > 0
+    query = [("run", "poor"), ("reads", f"{name}:{truth}:{said}")]
+    assert rows == viewer.rows("test", query)[:48] and count >= len(rows) > 0
     card = page.locator(f"#sample-{rows[0]}").inner_text().replace("\xa0", " ")
     assert f"{name} {('false', 'true')[truth]}→{('false', 'true')[said]}" in card
     return rows
 
 
-def test_from_home_to_a_changed_concept_and_a_comparison(page, address, state):
-    rows = walk_to_a_cell(page, address, state)
+def test_from_home_to_a_changed_concept_and_a_comparison(page, address, viewer):
+    rows = walk_to_a_cell(page, address, viewer)
     follow(page, ".thumbs a")
     assert page.evaluate("location.hash").startswith(f"#/data/pixels/test/{rows[0]}?")
     page.select_option("#set-c", index=1 - int(page.input_value("#set-c")))
@@ -75,8 +74,8 @@ def test_from_home_to_a_changed_concept_and_a_comparison(page, address, state):
     assert len(shown_rows(page)) == number
 
 
-def test_the_same_walk_in_a_bundle(page, bundled, state):
-    rows = walk_to_a_cell(page, bundled, state)
+def test_the_same_walk_in_a_bundle(page, bundled, viewer):
+    rows = walk_to_a_cell(page, bundled, viewer)
     follow(page, ".thumbs a")
     assert page.is_visible("#no-edit") and page.inner_text("h1").startswith(f"Sample {rows[0]} of test")
     go(page, bundled, "#/run/pixels/good")
@@ -87,7 +86,7 @@ def test_the_same_walk_in_a_bundle(page, bundled, state):
     assert "3 of 3 concepts intervened on: labels right in 100.0\xa0%" in page.inner_text("#corrected")
     go(page, bundled, "#/compare/pixels/test?run=poor&run=good")
     assert int(page.inner_text("#only-poor-good")) == len(
-        matching_rows(state, "pixels", "test", Query(runs=("poor", "good"), outcome="only_first"))
+        viewer.rows("test", [("run", "poor"), ("run", "good"), ("outcome", "only_first")])
     )
     go(page, bundled, "#/data/pixels")
     ready(page)

@@ -9,7 +9,7 @@ from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.errors import ConfigError
 from assay.logic import Constraint, Knowledge, Var, parity, parse
-from assay.worlds import HardSource, Quota, Split, WorldSource, hard
+from assay.worlds import HardSource, Quota, Split, WorldSource
 from tests.boundaries import counts, in_turn
 
 XOR = Knowledge.of(bits(["a", "b", "c"]), {"y": "a ^ b ^ c"})
@@ -90,28 +90,20 @@ def test_a_rare_label_beside_a_number_is_found() -> None:
 
 
 def test_numbers_have_no_variants_but_concepts_that_change_them() -> None:
-    held = source(STEP, 300)
-    assert not STEP.boundaries[0].explicit
-    assert {(group.kind, group.name) for group in held.groups} == {("type", "s: a"), ("type", "s: b")}
-    near = STEP.boundaries[0].flips(drawn(held))
-    assert (near.sum(axis=0) >= 150).all() and len(rows(drawn(held))) == 9
+    codes = drawn(source(STEP, 300))
+    near = STEP.boundaries[0].flips(codes)
+    assert (near.sum(axis=0) >= 150).all() and len(rows(codes)) == 9
 
 
 def test_a_number_that_a_change_leaves_alone_is_far() -> None:
     space = ConceptSpace((Concept("a", (0, 1, 2, 3)), Concept("b", (0, 1, 2, 3))))
-    held = source(Knowledge.of(space, {"s": "(a == 3) * (b == 3) + (a < 9)"}), 90)
-    assert [group.kind for group in held.groups] == ["type", "type", "far"]
-    far = ~held.base.knowledge.boundaries[0].flips(drawn(held)).any(axis=1)
-    assert far.sum() == 30 and len(rows(drawn(held)[far])) == 9  # neither a nor b is 3
+    codes = drawn(source(Knowledge.of(space, {"s": "(a == 3) * (b == 3) + (a < 9)"}), 90))
+    far = (codes != 3).all(axis=1)
+    assert far.sum() == 30 and len(rows(codes[far])) == 9
 
 
 def test_of_several_labels_each_has_its_regions_and_far_is_far_from_all() -> None:
-    held = source(TWO, 90)
-    names = [group.name for group in held.groups]
-    assert names == [
-        *["y: a and b", "y: not a and b", "y: a and not b", "z: c", "z: d", "z: not c and not d"],
-    ]  # whatever is false of z is near it, so nothing is far from both
-    codes = drawn(held)
+    codes = drawn(source(TWO, 90))  # whatever is false of z is near it, so nothing is far from both
     a, b, c, d = codes[:, :4].T.astype(bool)
     for region in (a & b, a & ~b, ~a & b, c, d, ~c & ~d):
         assert region.sum() >= 15
@@ -165,27 +157,6 @@ def test_quotas_that_do_not_fit_are_refused() -> None:
     assert "\n" not in str(it.value) and "lower per_variant or per_type" in str(it.value)
 
 
-# -- the laws of sources -----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("quota", [Quota(), Quota(3, 2)])
-@pytest.mark.parametrize("name", [*ALL])
-def test_any_place_can_be_asked_for_alone(name: str, quota: Quota) -> None:
-    held, places = source(ALL[name], 80, quota), np.array([49, 7, 7, 0, 31])
-    together, worlds = drawn(held), held.worlds(np.arange(80))
-    assert (held.codes(places) == together[places]).all() and held.worlds(places) == [worlds[i] for i in places]
-    assert source(ALL[name], 80, quota).worlds(np.array([12])) == [worlds[12]]
-    assert [list(world.codes) for world in worlds] == together.tolist()
-
-
-@pytest.mark.parametrize("share", [(0.0, 0.8), (0.0, 0.4), (0.0, 1.0)])
-@pytest.mark.parametrize("name", [*ALL])
-def test_a_source_contains_what_it_draws(name: str, share: tuple[float, float]) -> None:
-    held = source(ALL[name], 200, share=share)
-    assert held.contains(drawn(held)).all() and held.total == len(rows(drawn(held)))
-    assert (held.contains(held.pool) == held.base.contains(held.pool)).all()
-
-
 def test_held_out_worlds_stay_out_of_64_bits_too() -> None:
     inner = source(WIDE, 100, share=(0.0, 0.8))
     outer = WorldSource(WIDE, Split("ood", 100, share=(0.8, 1.0)), 0, "test")
@@ -197,95 +168,3 @@ def test_stages_share_out_the_same_worlds_as_in_training() -> None:
     held = source(RULE, 200, share=(0.0, 0.7), stages=stages)
     split = Split("ood", 10, share=(0.7, 1.0), stages=stages)
     assert not WorldSource(RULE, split, 0, "test").contains(drawn(held)).any()
-
-
-def test_other_seeds_choose_other_worlds() -> None:
-    first, second = (drawn(source(RARE, 200, seed=seed)) for seed in (0, 1))
-    assert (first != second).any(axis=1).mean() > 0.5
-    assert (drawn(source(RARE, 200)) == first).all()
-
-
-# -- the pool and its groups -------------------------------------------------------------------------------------------
-
-LARGE = Knowledge.of(digits([*"abcdefgh"]), {"y": "a + b + c > 13 or d == e", "z": "g > h"}, [Constraint("f", parse("f != 3"))])  # fmt: skip
-
-
-@pytest.mark.parametrize(("changed", "most", "each"), [(25, 10_000, 25), (25, 100, 12), (40, 10_000, 40)])
-def test_the_pool_is_of_sampled_worlds_and_of_some_with_one_concept_changed(
-    monkeypatch: pytest.MonkeyPatch, changed: int, most: int, each: int
-) -> None:
-    for name, number in (("POOL", 40), ("CHANGED", changed), ("MOST_CHANGED", most)):
-        monkeypatch.setattr(hard, name, number)
-    held = source(LARGE, 10, share=(0.0, 0.9))
-    sampled = held.base.codes(np.arange(40))
-    pool, first = set(map(tuple, held.pool.tolist())), set(map(tuple, sampled.tolist()))
-    assert len(pool) == len(held.pool) and first <= pool and held.base.contains(held.pool).all()
-    assert not LARGE.violations(held.pool).any() and held.pool.tolist() != sorted(held.pool.tolist())
-    shifts: dict[int, list[int]] = {}
-    for world in pool - first:
-        apart = (sampled[:each] != world).sum(axis=1)
-        assert apart.min() == 1  # it is one of the first ones but for one concept
-        origin = sampled[int(apart.argmin())]
-        (place,) = np.flatnonzero(origin != world)
-        shifts.setdefault(int(place), []).append(int((world[place] - origin[place]) % 10))
-    assert sorted(shifts) == list(range(8))
-    assert all(each // 3 < len(own) <= each for own in shifts.values())  # some fall out of the share or break `f`
-    assert {shift for own in shifts.values() for shift in own} == set(range(1, 10))
-
-
-def test_groups_are_of_each_label_and_what_is_near_none_of_them_is_far() -> None:
-    space = ConceptSpace((*bits(["a", "b", "c", "d"]).concepts, Concept("n", (0, 1, 2))))
-    knowledge = Knowledge.of(space, {"y": "a and b", "s": "n * c", "z": "a and d"})
-    held = source(knowledge, 30)
-    a, b, c, d, n = held.pool.T
-    assert len(held.pool) == 48
-    flips = {"s: c": n > 0, "s: n": c == 1}
-    expected = [
-        ("variant", "y: a and b", a & b), ("type", "y: not a and b", ~a & b & 1), ("type", "y: a and not b", a & ~b & 1),
-        ("type", "s: c", flips["s: c"]), ("type", "s: n", flips["s: n"]),
-        ("variant", "z: a and d", a & d), ("type", "z: not a and d", (1 - a) & d), ("type", "z: a and not d", a & (1 - d)),
-    ]  # fmt: skip
-    found = {group.name: group for group in held.groups}
-    for kind, name, rows in expected:
-        if name.startswith("s:"):
-            assert (found[name].kind, sorted(found[name].members)) == (kind, sorted(np.flatnonzero(rows)))
-        else:
-            assert (found[name].kind, found[name].members.tolist()) == (kind, np.flatnonzero(rows).tolist())
-    near = np.zeros(48, dtype=bool)
-    for _, _, rows in expected:
-        near |= np.asarray(rows, dtype=bool)
-    assert found["far"].members.tolist() == np.flatnonzero(~near).tolist() and (~near).any()
-    assert len(found) == len(held.groups) == 9
-
-
-def test_quotas_count_worlds_that_a_group_before_has_taken() -> None:
-    held = source(TWO, 64, Quota(6, 4))
-    picked = np.zeros(len(held.pool), dtype=bool)
-    for kind, quota in (("variant", 6), ("type", 4)):
-        for group in held.groups:
-            if group.kind == kind:
-                short = max(0, quota - int(picked[group.members].sum()))
-                fresh = [number for number in group.members.tolist() if not picked[number]]
-                picked[fresh[:short]] = True
-    chosen = np.unique(held.chosen)
-    assert chosen.tolist() == np.flatnonzero(picked).tolist()  # nothing is far from both labels
-    assert held.total == len(chosen) and np.bincount(held.chosen)[chosen].max() <= -(-64 // len(chosen))
-    full = source(RULE, 50, Quota(9, 5))
-    assert full.total == 50 and len(full.chosen) == 50  # far ones fill up
-    exactly = [size for size in range(20, 40) if _fits(size)]
-    assert exactly == list(range(exactly[0], 40)) and source(RULE, exactly[0], Quota(9, 5)).total == exactly[0]
-
-
-def _fits(size: int) -> bool:
-    try:
-        source(RULE, size, Quota(9, 5))
-    except ConfigError:
-        return False
-    return True
-
-
-def test_places_beyond_the_split_begin_again() -> None:
-    held = source(RULE, 21)
-    assert held.codes(np.array([21, 45, 20])).tolist() == held.codes(np.array([0, 3, 20])).tolist()
-    other = HardSource(WorldSource(RULE, Split("other", 21, quota=Quota()), 0, "test"), Quota())
-    assert (held.pool[held.chosen] != other.pool[other.chosen]).any()

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from assay.arrays import Codes
-from assay.concepts import bits, digits
+from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.errors import FormulaError, KnowledgeError
 from assay.logic import Constraint, Knowledge, Odds, Var, parity, parse
 from assay.worlds import LUCK, Split, Style, WorldSource, labels_of
-from assay.worlds.source import _cut, _gather, _locate
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
 XOR = Knowledge.of(bits(["a", "b", "c", "d", "e"]), {"y": parity(*map(Var, "abcde"))})
@@ -28,12 +27,6 @@ def rows(codes: Codes) -> Counter[tuple[int, ...]]:
     return Counter(map(tuple, codes.tolist()))
 
 
-def test_by_world_every_world_is_drawn_once_before_any_is_drawn_twice() -> None:
-    drawn = source(SUM, balance="world").codes(np.arange(300))
-    assert set(rows(drawn[:100]).values()) == {1} and len(rows(drawn[:100])) == 100
-    assert set(rows(drawn).values()) == {3}
-
-
 def test_by_label_every_combination_of_labels_is_drawn_equally_often() -> None:
     held = source(BALANCED)
     drawn = held.codes(np.arange(400))
@@ -44,25 +37,7 @@ def test_by_label_every_combination_of_labels_is_drawn_equally_often() -> None:
 def test_the_worlds_of_each_label_are_counted_exactly() -> None:
     held = source(BALANCED)
     equal = sum(min(s + 1, 19 - s) ** 2 for s in range(19))  # pairs of pairs with the same sum
-    assert sum(kin.total for kin in held.label_groups if kin.labels[0]) == equal == 670
-    assert held.total == 10**4
-
-
-@pytest.mark.parametrize("balance", ["label", "world"])
-@pytest.mark.parametrize("knowledge", [SUM, XOR, BALANCED, WIDE])
-def test_any_place_can_be_asked_for_alone(knowledge: Knowledge, balance: str) -> None:
-    held = source(knowledge, balance=balance)
-    together = held.codes(np.arange(50))
-    places = np.array([49, 7, 7, 0, 31])
-    assert (held.codes(places) == together[places]).all()
-    assert (source(knowledge, balance=balance).codes(np.array([12]))[0] == together[12]).all()
-
-
-@pytest.mark.parametrize("knowledge", [XOR, BALANCED, WIDE])
-@pytest.mark.parametrize("share", [(0.0, 0.8), (0.8, 1.0), (0.3, 0.5), (0.0, 1.0)])
-def test_a_source_contains_what_it_draws(knowledge: Knowledge, share: tuple[float, float]) -> None:
-    held = source(knowledge, share=share)
-    assert held.contains(held.codes(np.arange(200))).all()
+    assert held.total == 10**4 and source(BALANCED, where=parse("a + b == c + d"), one_sided=True).total == equal == 670
 
 
 def test_shares_part_the_worlds_of_each_label() -> None:
@@ -107,12 +82,6 @@ def test_constraints_keep_impossible_worlds_out() -> None:
     assert len(rows(drawn)) == 90 and not limited.violations(drawn).any()
 
 
-def test_other_seeds_and_splits_draw_other_worlds() -> None:
-    first = source(WIDE).codes(np.arange(500))
-    for other in (source(WIDE, seed=1), source(WIDE, name="valid")):
-        assert not rows(first) & rows(other.codes(np.arange(500)))
-
-
 @pytest.mark.parametrize(
     ("knowledge", "where", "message"),
     [
@@ -133,42 +102,11 @@ def test_where_must_be_true_or_false() -> None:
         source(SUM, where=parse("a + b"))
 
 
-# -- parts -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("total", "fraction", "cut"),
-    [(10, 0.0, 0), (10, 1.0, 10), (10, 0.35, 3), (10, 0.05, 1), (7, 0.5, 3), (3, 0.999, 2), (0, 1.0, 0), (1, 0.2, 1)],
-)
-def test_a_fraction_between_none_and_all_takes_one_at_least(total: int, fraction: float, cut: int) -> None:
-    assert _cut(total, fraction) == cut
-
-
-def test_numbers_are_located_in_parts_that_follow_one_another() -> None:
-    held = source(SUM, where=parse("a + b in (0, 1, 17, 3)"))
-    assert [(group.labels, group.total) for group in held.label_groups] == [((0,), 1), ((1,), 2), ((3,), 4), ((17,), 2)]
-    numbers = np.array([6, 0, 8, 3, 7, 1, 2])
-    which, rest = _locate(numbers, held.label_groups)
-    assert which.tolist() == [2, 0, 3, 2, 3, 1, 1] and rest.tolist() == [3, 0, 1, 0, 0, 0, 1]
-    assert SUM.labels_of(_gather(held.label_groups, which, rest))[:, 0].tolist() == [3, 0, 17, 3, 17, 1, 1]
-    own = [held.label_groups[place].worlds(np.array([number]))[0].tolist() for place, number in zip(which, rest, strict=True)]  # fmt: skip
-    assert _gather(held.label_groups, which, rest).tolist() == own
-    wide = source(WIDE)
-    assert wide.total == 2**64
-    which, rest = _locate(np.array([2**63, 5, 2**63 - 1, 2**64 - 1], dtype=object), wide.label_groups)
-    assert which.tolist() == [1, 0, 0, 1] and rest.tolist() == [0, 5, 2**63 - 1, 2**63 - 1]
-
-
-def test_a_label_group_has_every_world_of_its_labels_once() -> None:
-    held = source(BALANCED, share=(0.25, 0.75), stages=(parse("a > 4"), parse("b > 6")))
-    everything = BALANCED.space.all_codes()
-    inside, labels = held.contains(everything), BALANCED.labels_of(everything)
-    assert sum(group.total for group in held.label_groups) == held.total == inside.sum()
-    for group in held.label_groups:
-        assert len(group.ranges) == 4 and all(part.total == part.stop - part.start for part in group.ranges)
-        drawn = group.worlds(np.arange(group.total))
-        mine = inside & (labels == np.array(group.labels, dtype=int)).all(axis=1)
-        assert sorted(drawn.tolist()) == everything[mine].tolist()
+def test_a_share_takes_whole_worlds_and_one_at_least() -> None:
+    for total, share, count in ((10, 0.35, 3), (10, 0.05, 1), (7, 0.5, 3), (3, 0.999, 2), (2, 0.2, 1)):
+        space = ConceptSpace((Concept("a", tuple(range(total))), *bits(["b"]).concepts))
+        parts = [source(Knowledge.of(space, {"y": "b"}), share=cut).total for cut in ((0.0, share), (share, 1.0))]
+        assert parts == [2 * count, 2 * (total - count)]  # of each label
 
 
 def test_styles_are_drawn_for_a_place_with_its_concepts_and_pool() -> None:

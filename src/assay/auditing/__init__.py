@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.auditing.audited import audited_dataset as audited_dataset
-    from assay.auditing.auditor import CHECKS as CHECKS
     from assay.auditing.auditor import Audit as Audit
+    from assay.auditing.auditor import CHECKS as CHECKS
     from assay.auditing.auditor import audit as audit
     from assay.auditing.auditor import write_audit as write_audit
     from assay.auditing.imported import is_imported as is_imported

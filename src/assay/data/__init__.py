@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from assay.data.annotated_copy import Machine as Machine
     from assay.data.annotated_copy import annotate as annotate
     from assay.data.annotated_copy import likeliest_codes as likeliest_codes
-    from assay.data.annotation import MENDING as MENDING
     from assay.data.annotation import Annotation as Annotation
+    from assay.data.annotation import MENDING as MENDING
     from assay.data.archive_file import archive as archive
     from assay.data.cache import cache_folder as cache_folder
     from assay.data.cluster import Call as Call
@@ -36,15 +36,15 @@ if TYPE_CHECKING:
     from assay.data.columns import to_column as to_column
     from assay.data.concept_masks import ConceptMasks as ConceptMasks
     from assay.data.concept_reader import ConceptReader as ConceptReader
+    from assay.data.confounding.confounder import Confounder as Confounder
+    from assay.data.confounding.confounder import Coupling as Coupling
     from assay.data.confounding.confounder import NUISANCES as NUISANCES
     from assay.data.confounding.confounder import REVERSED as REVERSED
     from assay.data.confounding.confounder import SHIFTED as SHIFTED
     from assay.data.confounding.confounder import UNCONFOUNDED as UNCONFOUNDED
-    from assay.data.confounding.confounder import Confounder as Confounder
-    from assay.data.confounding.confounder import Coupling as Coupling
     from assay.data.confounding.confounder import couplings_of as couplings_of
-    from assay.data.confounding.source import TRIES as TRIES
     from assay.data.confounding.source import ConfoundedSource as ConfoundedSource
+    from assay.data.confounding.source import TRIES as TRIES
     from assay.data.confounding.stored import Copying as Copying
     from assay.data.confounding.stored import confound_dataset as confound_dataset
     from assay.data.confounding.task import plain as plain

@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from assay.diagnosis.case import Case as Case
     from assay.diagnosis.case import case_of as case_of
     from assay.diagnosis.case import new_worlds as new_worlds
-    from assay.diagnosis.check import FINDINGS as FINDINGS
-    from assay.diagnosis.check import PLACE as PLACE
     from assay.diagnosis.check import Check as Check
     from assay.diagnosis.check import Claim as Claim
+    from assay.diagnosis.check import FINDINGS as FINDINGS
     from assay.diagnosis.check import Finding as Finding
     from assay.diagnosis.check import Found as Found
     from assay.diagnosis.check import Kind as Kind
+    from assay.diagnosis.check import PLACE as PLACE
     from assay.diagnosis.check import Tone as Tone
     from assay.diagnosis.check import kinds_in_order as kinds_in_order
     from assay.diagnosis.check import known_checks as known_checks
     from assay.diagnosis.check import meaning_of as meaning_of
     from assay.diagnosis.check import places_of as places_of
     from assay.diagnosis.check import tone_of as tone_of
+    from assay.diagnosis.concepts import ConceptState as ConceptState
     from assay.diagnosis.concepts import STATES as STATES
     from assay.diagnosis.concepts import WRONG as WRONG
-    from assay.diagnosis.concepts import ConceptState as ConceptState
     from assay.diagnosis.concepts import used_concepts as used_concepts
     from assay.diagnosis.discovery.matching import ConceptValue as ConceptValue
     from assay.diagnosis.discovery.matching import UnitSplit as UnitSplit
     from assay.diagnosis.discovery.matching import concept_values as concept_values
     from assay.diagnosis.discovery.readout import Readout as Readout
     from assay.diagnosis.discovery.readout import fit_readout as fit_readout
-    from assay.diagnosis.discovery.scores import MEANINGS as MEANINGS
     from assay.diagnosis.discovery.scores import ChanceScore as ChanceScore
+    from assay.diagnosis.discovery.scores import MEANINGS as MEANINGS
     from assay.diagnosis.discovery.scores import UnitScores as UnitScores
     from assay.diagnosis.discovery.scores import score_stability as score_stability
     from assay.diagnosis.discovery.scores import score_units as score_units
@@ -77,11 +77,11 @@ if TYPE_CHECKING:
     from assay.diagnosis.runs import provenance as provenance
     from assay.diagnosis.runs import taught_by as taught_by
     from assay.diagnosis.runs import training_worlds as training_worlds
-    from assay.diagnosis.saliency import METHODS as METHODS
-    from assay.diagnosis.saliency import SALIENCY_HEAD as SALIENCY_HEAD
     from assay.diagnosis.saliency import ExampleScores as ExampleScores
+    from assay.diagnosis.saliency import METHODS as METHODS
     from assay.diagnosis.saliency import RandomisationCheck as RandomisationCheck
     from assay.diagnosis.saliency import RandomisedStage as RandomisedStage
+    from assay.diagnosis.saliency import SALIENCY_HEAD as SALIENCY_HEAD
     from assay.diagnosis.saliency import SaliencyScore as SaliencyScore
     from assay.diagnosis.saliency import ScoredTarget as ScoredTarget
     from assay.diagnosis.saliency import describe_blank as describe_blank
@@ -96,8 +96,8 @@ if TYPE_CHECKING:
     from assay.diagnosis.thresholds import Verdict as Verdict
     from assay.diagnosis.thresholds import described as described
     from assay.diagnosis.thresholds import read_thresholds as read_thresholds
-    from assay.diagnosis.verdict import VERSION as VERSION
     from assay.diagnosis.verdict import Diagnosis as Diagnosis
+    from assay.diagnosis.verdict import VERSION as VERSION
     from assay.diagnosis.verdict import diagnose as diagnose
     from assay.diagnosis.views import SplitView as SplitView
     from assay.diagnosis.wording import join_first as join_first

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from assay.logic.evaluation import Evaluator as Evaluator
     from assay.logic.evaluation import evaluate as evaluate
     from assay.logic.features import guard_atom as guard_atom
-    from assay.logic.formula import MIRRORED as MIRRORED
-    from assay.logic.formula import TRUE as TRUE
     from assay.logic.formula import AllDifferent as AllDifferent
     from assay.logic.formula import AllEqual as AllEqual
     from assay.logic.formula import And as And
@@ -39,6 +37,7 @@ if TYPE_CHECKING:
     from assay.logic.formula import If as If
     from assay.logic.formula import Iff as Iff
     from assay.logic.formula import Implies as Implies
+    from assay.logic.formula import MIRRORED as MIRRORED
     from assay.logic.formula import Member as Member
     from assay.logic.formula import Minus as Minus
     from assay.logic.formula import Not as Not
@@ -48,6 +47,7 @@ if TYPE_CHECKING:
     from assay.logic.formula import Product as Product
     from assay.logic.formula import Quantified as Quantified
     from assay.logic.formula import Sum as Sum
+    from assay.logic.formula import TRUE as TRUE
     from assay.logic.formula import Var as Var
     from assay.logic.formula import Xor as Xor
     from assay.logic.formula import at_least as at_least
@@ -64,10 +64,10 @@ if TYPE_CHECKING:
     from assay.logic.ground import ground_formula as ground_formula
     from assay.logic.ground import shape_of as shape_of
     from assay.logic.ground import well_formed as well_formed
-    from assay.logic.knowledge import NO_RULE as NO_RULE
     from assay.logic.knowledge import Constraint as Constraint
     from assay.logic.knowledge import Knowledge as Knowledge
     from assay.logic.knowledge import Label as Label
+    from assay.logic.knowledge import NO_RULE as NO_RULE
     from assay.logic.knowledge import Odds as Odds
     from assay.logic.latex_text import latex as latex
     from assay.logic.limits import BUDGET as BUDGET

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
     from assay.prolog.limits import ProofLimits as ProofLimits
-    from assay.prolog.literals import WORLD_ARGUMENT as WORLD_ARGUMENT
     from assay.prolog.literals import AttributeTerm as AttributeTerm
     from assay.prolog.literals import CountLiteral as CountLiteral
     from assay.prolog.literals import Literal as Literal
+    from assay.prolog.literals import WORLD_ARGUMENT as WORLD_ARGUMENT
     from assay.prolog.literals import literals_by_terms as literals_by_terms
     from assay.prolog.oracles import ask_program as ask_program
     from assay.prolog.oracles import check_oracle as check_oracle
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from assay.prolog.terms import chain_of as chain_of
     from assay.prolog.terms import deref as deref
     from assay.prolog.terms import key_of as key_of
-    from assay.prolog.vocabulary import WORLD as WORLD
     from assay.prolog.vocabulary import Relation as Relation
     from assay.prolog.vocabulary import Vocabulary as Vocabulary
+    from assay.prolog.vocabulary import WORLD as WORLD
     from assay.prolog.vocabulary import plain_name as plain_name
     from assay.prolog.vocabulary import unused_name as unused_name
     from assay.prolog.vocabulary import value_text as value_text

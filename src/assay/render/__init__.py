@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from assay.render.marks import mark_area as mark_area
     from assay.render.marks import mark_image as mark_image
     from assay.render.marks import mark_picture as mark_picture
-    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import Box as Box
     from assay.render.picture import Layout as Layout
+    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import ObjectBox as ObjectBox
     from assay.render.picture import Picture as Picture
     from assay.render.png import decode_png as decode_png

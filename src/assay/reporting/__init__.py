@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from assay.reporting.discovery import write_discovery as write_discovery
     from assay.reporting.interventions import build_record as build_record
     from assay.reporting.interventions import write_interventions as write_interventions
-    from assay.reporting.plot import COLOURS as COLOURS
     from assay.reporting.plot import AnyChart as AnyChart
+    from assay.reporting.plot import COLOURS as COLOURS
     from assay.reporting.plot import Chart as Chart
     from assay.reporting.plot import ChartGroup as ChartGroup
     from assay.reporting.plot import DotChart as DotChart

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from assay.runs.folder import LOGS as LOGS
     from assay.runs.folder import PROGRAM as PROGRAM
     from assay.runs.folder import RUN as RUN
+    from assay.runs.folder import RunFolder as RunFolder
     from assay.runs.folder import STAGES as STAGES
     from assay.runs.folder import TRANSFER as TRANSFER
     from assay.runs.folder import USAGE as USAGE
     from assay.runs.folder import WEIGHTS as WEIGHTS
-    from assay.runs.folder import RunFolder as RunFolder
     from assay.runs.other_rule import read_other_rule as read_other_rule
     from assay.runs.other_rule import under_rule as under_rule
     from assay.runs.seals import check_learned as check_learned

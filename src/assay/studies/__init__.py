@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from assay.studies.run_models import accuracy_of as accuracy_of
     from assay.studies.run_models import answering_for as answering_for
     from assay.studies.run_models import runs_in as runs_in
-    from assay.studies.study import PLAIN as PLAIN
     from assay.studies.study import CopyStep as CopyStep
     from assay.studies.study import DataStep as DataStep
+    from assay.studies.study import PLAIN as PLAIN
     from assay.studies.study import RunStep as RunStep
     from assay.studies.study import Study as Study
     from assay.studies.study import StudyConfig as StudyConfig
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from assay.studies.study import study_from as study_from
     from assay.studies.verdicts import VerdictLine as VerdictLine
     from assay.studies.verdicts import verdict_lines as verdict_lines
-    from assay.studies.work import RECORDS as RECORDS
     from assay.studies.work import Outcome as Outcome
+    from assay.studies.work import RECORDS as RECORDS
     from assay.studies.work import folder_of as folder_of
 else:
     from assay.doors import door

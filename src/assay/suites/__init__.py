@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from assay.suites.matrix import matrix_cells as matrix_cells
     from assay.suites.matrix import matrix_table as matrix_table
     from assay.suites.matrix import small_datasets as small_datasets
-    from assay.suites.rows import RECORDS as RECORDS
     from assay.suites.rows import BoardRow as BoardRow
+    from assay.suites.rows import RECORDS as RECORDS
     from assay.suites.rows import add_entry as add_entry
     from assay.suites.rows import plain as plain
     from assay.suites.rows import read_rows as read_rows

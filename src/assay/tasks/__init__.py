@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from assay.tasks.base import TaskConfig as TaskConfig
     from assay.tasks.base import combinations as combinations
     from assay.tasks.base import resize_splits as resize_splits
-    from assay.tasks.registered import TASKS as TASKS
     from assay.tasks.registered import Preset as Preset
+    from assay.tasks.registered import TASKS as TASKS
     from assay.tasks.scene_task import SceneConfig as SceneConfig
     from assay.tasks.scene_task import SceneTask as SceneTask
 else:

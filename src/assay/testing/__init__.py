@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from assay.testing.sample_task import TwoSquares as TwoSquares
     from assay.testing.sample_task import small_dataset as small_dataset
     from assay.testing.tasks import check_task as check_task
-    from assay.testing.zoo import SPECIMENS as SPECIMENS
     from assay.testing.zoo import Habitat as Habitat
+    from assay.testing.zoo import SPECIMENS as SPECIMENS
     from assay.testing.zoo import Survey as Survey
     from assay.testing.zoo import habitat as habitat
     from assay.testing.zoo import known_specimens as known_specimens

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from assay.worlds.source import Source as Source
     from assay.worlds.source import WorldSource as WorldSource
     from assay.worlds.source import labels_of as labels_of
-    from assay.worlds.split import HARD as HARD
     from assay.worlds.split import Balance as Balance
+    from assay.worlds.split import HARD as HARD
     from assay.worlds.split import Quota as Quota
     from assay.worlds.split import Split as Split
     from assay.worlds.world import CONTENT as CONTENT

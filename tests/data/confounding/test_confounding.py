@@ -1,8 +1,6 @@
 """Confounders as data: how often nuisances go with labels in each split, in new data and in data that is there."""
 
-import inspect
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +8,13 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data import NUISANCES, SHIFTED, Confounder, Dataset, SplitData, confound_dataset, recipe_from, task_of
-from assay.data.confounding.task import ConfoundedTask
+from assay.data import NUISANCES, SHIFTED, Confounder, Dataset, SplitData, confound_dataset, plain, recipe_from, task_of
 from assay.data.shard import ShardWriter
-from assay.errors import ConfigError
+from assay.errors import AssayError, ConfigError
+from assay.render import mark_image
 from assay.tasks import TASKS, Task
-from assay.testing import TwoSquares
 from tests.conftest import write
+from tests.toys import Shelf, written
 
 WATERMARK = {"what": "watermark", "with": "y"}
 
@@ -89,46 +87,49 @@ def test_planting_marks_in_data_that_is_there_gives_the_same_as_making_it_so(tmp
     assert np.array_equal(codes(changed), codes(before)[[origin[int(row)] for row in changed.pair_rows]])
 
 
-@pytest.mark.parametrize(
-    ("settings", "fault"),
-    [
-        ({"what": "watermak"}, "no mark, label or concept named 'watermak'; did you mean 'watermark'?"),
-        ({"with": "z"}, "no mark, label or concept named 'z'"),
-        ({"what": "style.paper"}, "there is no part of the style that can be chosen"),
-        ({"what": "a + b"}, "must be true or false"),
-        ({"with": "a + b"}, "must be a label, a concept, or true or false"),
-        ({"values": [1, 2]}, "'watermark' takes no values"),
-        ({"one_sided": True}, "one_sided is for formulas"),
-    ],
-)
-def test_what_cannot_confound_is_refused(settings: Mapping[str, Any], fault: str) -> None:
-    with pytest.raises(ConfigError, match=fault.replace("?", r"\?").replace("+", r"\+")):
-        recipe_from("mnlogic", Settings({"k": 3, "confound": [{**WATERMARK, **settings}]})).task
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """Boxes with maps and texts, beside which worlds were changed."""
+    folder = tmp_path_factory.mktemp("shelf") / "data"
+    return written(Shelf(), folder, train=12, valid=0, test=9, hard=0, pairs=6)
 
 
-def test_a_list_that_is_none_a_stranger_and_a_name_given_twice_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="confound: expected a list of entries"):
-        recipe_from("mnlogic", Settings({"confound": "watermark"}))
-    with pytest.raises(ConfigError, match="with"):
-        recipe_from("mnlogic", Settings({"confound": [{"what": "watermark"}]}))
-    with pytest.raises(ConfigError, match="named twice"):
-        recipe_from("mnlogic", Settings({"confound": [WATERMARK, WATERMARK]})).task
-    plain = write(tmp_path / "plain", "mnlogic", k=3, n=8)
-    for what, fault in (("a or b", "needs worlds to be drawn anew"), ("style.paper", "needs worlds to be drawn anew")):
-        with pytest.raises(ConfigError, match=fault):
-            confound_dataset(plain, [confounder(what=what)], tmp_path / "copy")
-    confound_dataset(plain, [confounder()], tmp_path / "copy")
+def test_marks_are_planted_in_every_row_of_pictures_that_are_there(shelf: Dataset, tmp_path: Path) -> None:
+    marks = [confounder(**{"with": "same"}), confounder(what="frame", strength=0.5, **{"with": "two"})]
+    manifest = confound_dataset(shelf, marks, tmp_path / "copy")
+    assert confound_dataset(shelf, marks, tmp_path / "copy") == manifest  # it is there
+    copy = Dataset.open(tmp_path / "copy")
+    assert copy.split_names == ("train", "test", *SHIFTED) and manifest["confounded_from"] == shelf.fingerprint
+    for name in copy.split_names:
+        old, new = shelf["test" if name in SHIFTED else name], copy[name]
+        assert np.array_equal(new.concepts, old.concepts) and new.texts == old.texts
+        assert np.array_equal(new.depths, old.depths) and new.things == old.things
+        for row, (first, second) in enumerate(zip(codes(new), codes(new, "frame"), strict=True)):
+            shown = mark_image(mark_image(old.images[row], "watermark", int(first), 2), "frame", int(second), 3)
+            assert np.array_equal(new.images[row], shown)
+    assert len(copy["pairs"]) == len(shelf["pairs"])
+
+
+def test_what_cannot_be_planted_in_data_that_is_there_is_refused(shelf: Dataset, tmp_path: Path) -> None:
+    texts = write(
+        tmp_path / "texts", "robots", preset="text", image=False, splits={"train": 4, "valid": 0, "test": 4, "hard": 0}
+    )
+    untested = written(Shelf(), tmp_path / "untested", train=3, valid=2, test=0, hard=0, pairs=0)
+    same = {"with": "same"}
+    for data, listed, fault in (
+        (shelf, [confounder(what="one == two", **same)], "needs worlds to be drawn anew"),
+        (shelf, [confounder(what="style.paper", **same)], "needs worlds to be drawn anew"),
+        (shelf, [confounder(what="position", **same)], "'position' would move pictures and not their masks"),
+        (shelf, [], "name a mark and what it goes with"),
+        (texts, [confounder(**{"with": "glorp"})], "has no pictures to mark"),
+        (untested, [confounder(**same)], "has no test split to show again"),
+    ):
+        with pytest.raises(AssayError, match=fault):
+            confound_dataset(data, listed, tmp_path / "no")
+    assert not (tmp_path / "no").exists()
+    confound_dataset(shelf, [confounder(**same)], tmp_path / "copy")
     with pytest.raises(ConfigError, match="has confounders already"):
-        confound_dataset(Dataset.open(tmp_path / "copy"), [confounder()], tmp_path / "again")
-
-
-def test_where_a_confounder_does_not_hold_the_nuisance_is_free(tmp_path: Path) -> None:
-    listed = [{**WATERMARK, "where": "train", "strength": 1.0}]
-    sizes = {"train": 200, "valid": 0, "test": 600, "pairs": 0, "hard": 0}
-    made = write(tmp_path / "d", "mnlogic", k=3, splits=sizes, confound=listed)
-    train, test = made.symbols("train"), made.symbols("test")
-    assert (codes(train) == train.labels[:, 0]).all()
-    assert abs((codes(test) == test.labels[:, 0]).mean() - 0.5) < 0.08
+        confound_dataset(Dataset.open(tmp_path / "copy"), [confounder(**same)], tmp_path / "again")
 
 
 def test_a_formula_over_concepts_goes_with_the_label(tmp_path: Path) -> None:
@@ -155,7 +156,7 @@ def test_every_style_that_a_task_offers_shows_and_concerns_no_concept() -> None:
             listed = [{"what": f"style.{key}", "with": task.knowledge.label_names[0]}]
             recipe = recipe_from(name, Settings({**TASKS[name].trial, "confound": listed}))
             (world,) = ShardWriter(recipe).source("train").worlds(np.arange(1))
-            assert world.style[key] in list(values) and isinstance(recipe.task, ConfoundedTask)
+            assert world.style[key] in list(values)
     assert offered == 8
 
 
@@ -169,23 +170,27 @@ def test_each_style_gives_another_picture(name: str) -> None:
 
 
 def test_a_confounded_task_is_the_task_in_all_else() -> None:
-    """Whatever a task may define of itself, the confounded one asks the task for."""
-    named = {name for name, member in vars(Task).items() if not name.startswith("_") and not _is_fact(member)}
-    own = {"space", "balance", "translate_settings"}  # follow from what is asked for
-    assert named - own <= set(vars(ConfoundedTask))
-    base = TwoSquares()
-    task = ConfoundedTask(base, [Confounder.model_validate({"what": "frame", "with": base.knowledge.label_names[0]})])
-    for fact in ("name", "version", "sizes", "pools", "seconds", "summary", "columns", "balance", "config"):
-        assert getattr(task, fact) == getattr(base, fact)
-
-
-def _is_fact(member: object) -> bool:
-    return not (inspect.isfunction(member) or isinstance(member, (property, classmethod)) or hasattr(member, "func"))
+    """Whatever a task may define of itself, the confounded one tells the same."""
+    for name in ("mnlogic", "kand-logic"):
+        settings = dict(TASKS[name].trial)
+        base: Task = TASKS[name](Settings(settings))
+        mark = [{"what": "frame", "with": base.knowledge.label_names[0]}]
+        task = recipe_from(name, Settings({**settings, "confound": mark})).task
+        facts = {key for key in dir(Task) if not key.startswith("_")} - {"splits", "worlds_in", "render", "render_all"}
+        for fact in sorted(facts - {"change_world", "style"}):
+            own, other = getattr(base, fact), getattr(task, fact)
+            if not callable(own):
+                assert other == own, fact
+        assert task.backbones() == base.backbones() and task.sources() == base.sources()
+        assert (task.in_distribution(), task.held_out()) == (base.in_distribution(), base.held_out())
+        world = base.worlds_in(base.splits()[0], 0).worlds(np.arange(1))[0]
+        assert np.array_equal(task.render(world).image, base.render(world).image)
+        assert task.ingredients(world) == base.ingredients(world) and plain(task).name == name
 
 
 def test_a_counterfactual_keeps_the_styles_that_a_confounder_chose() -> None:
     chosen = confounder(what="style.paper", values=["yellow", "blue"], **{"with": "glorp"})
-    task = ConfoundedTask(TASKS["robots"](size=16), (chosen,))
+    task = recipe_from("robots", Settings({"size": 16, "confound": [chosen.to_dict()]})).task
     worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(12))
     assert {str(world.style["paper"]) for world in worlds} == {"yellow", "blue"}
     mouth = task.space.concept("mouth")

@@ -70,7 +70,7 @@ def _png(pixels: Any) -> bytes:
 def _write_csv(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as handle:
-        writer = csv.DictWriter(handle, list(rows[0]))
+        writer = csv.DictWriter(handle, list(rows[0]) if rows else ["image_id"])
         writer.writeheader()
         writer.writerows(rows)
 

@@ -14,7 +14,8 @@ from assay.models import Order, train_run
 from assay.reporting import write_report
 from assay.runs import RunFolder
 from assay.viewer import State
-from assay.viewer.samples import Query, page_of, sample_of
+from assay.viewer.query import Query
+from assay.viewer.samples import page_of
 from assay.viewer.verdicts import verdict_of
 from tests.data.imports.drawn import LAYOUTS, draw
 
@@ -64,7 +65,6 @@ def every_verb(folder: Path, dataset: Dataset, epochs: int) -> Outcome:
     key = next(iter(state.shelf.datasets))
     run = next(iter(state.shelf[key].runs))
     page = page_of(state, key, "test", Query(runs=(run,), outcome="wrong"))
-    sample_of(state, key, "train", 0)
     return Outcome(
         dataset,
         audit(audited_dataset(dataset)),

@@ -75,15 +75,14 @@ def test_concepts_are_one_hot_and_padded(written):
 def test_sides_agree_with_places(written):
     for scene in read(written / "CLEVR_test_scenes.json")["scenes"]:
         ways, sides = scene["directions"], scene["relationships"]
-        assert np.allclose(np.add(ways["left"], ways["right"]), 0) and ways["right"][2] == 0
+        for one, other in (("left", "right"), ("behind", "front"), ("above", "below")):
+            assert np.allclose(np.add(ways[one], ways[other]), 0) and np.linalg.norm(ways[one]) == pytest.approx(1)
+        assert ways["above"] == [0, 0, 1] and ways["right"][2] == ways["behind"][2] == 0  # along the floor
+        assert np.dot(ways["right"], ways["behind"]) == pytest.approx(0, abs=1e-5) and ways["right"][0] > 0.5
         for number in range(len(scene["objects"])):
             for other in sides["left"][number]:
                 assert other < number and number in sides["right"][other], "objects are numbered from left to right"
-            spots = [np.dot(ways["behind"], one["3d_coords"]) for one in scene["objects"]]
-            flat = [
-                spot - ways["behind"][2] * one["3d_coords"][2]
-                for spot, one in zip(spots, scene["objects"], strict=True)
-            ]
+            flat = [np.dot(ways["behind"], one["3d_coords"]) for one in scene["objects"]]
             assert sides["behind"][number] == [i for i, spot in enumerate(flat) if spot > flat[number] + 0.2]
 
 

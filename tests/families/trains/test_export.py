@@ -10,7 +10,6 @@ from PIL import Image
 from assay.config import Settings
 from assay.data import Dataset, Recipe, export, make
 from assay.errors import DataError
-from assay.families.trains.export import mask
 
 KEYS = {
     "base_scene", "train_description", "classification_rule", "visualization", "min_cars", "max_cars", "image_index",
@@ -33,21 +32,6 @@ def decoded(rle):
     height, width = rle["size"]
     flat = np.repeat(np.arange(len(runs)) % 2, runs).astype(bool)
     return flat.reshape(width, height).T
-
-
-@pytest.mark.parametrize("share", [0.0, 0.01, 0.3, 0.9, 1.0])
-def test_masks_are_read_back(share):
-    rng = np.random.default_rng(3)
-    for height, width in ((1, 1), (7, 5), (54, 96)):
-        pixels = rng.random((height, width)) < share
-        assert (decoded(mask(pixels)) == pixels).all()
-
-
-def test_masks_are_those_of_pycocotools():
-    coco = pytest.importorskip("pycocotools.mask")
-    pixels = np.random.default_rng(0).random((54, 96)) < 0.4
-    theirs = coco.encode(np.asfortranarray(pixels.astype(np.uint8)))
-    assert theirs["counts"].decode() == mask(pixels)["counts"]
 
 
 def made(folder, name, **settings):
@@ -139,7 +123,12 @@ def test_other_datasets_are_refused(tmp_path):
     assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
 
 
-def test_only_the_first_run_of_a_mask_may_be_empty():
-    assert mask(np.array([[0, 1], [0, 1]], dtype=bool))["counts"] == "22"
-    assert mask(np.ones((2, 2), dtype=bool))["counts"] == "04"
-    assert mask(np.array([[1, 0], [1, 0]], dtype=bool))["counts"] == "022"
+def test_folders_of_other_trains_are_named_in_v_lols_words(tmp_path):
+    settings = {"background": "desert_sky", "visualization": "blocks", "rule": "easy", "width": 32, "quality": "draft"}
+    sizes = (("train", 0), ("valid", 0), ("test", 0), ("hard", 0), ("ood_longer", 1), ("ood_uniform", 1))
+    make(Recipe("trains-ood", Settings({**settings, "image": True}), sizes=sizes), tmp_path / "data")
+    export(Dataset.open(tmp_path / "data"), "vlol", tmp_path / "out")
+    assert {path.name for path in (tmp_path / "out").glob("*/*")} == {
+        "SimpleObjects_easy_MichalskiTrains_sky_scene_len_7-7",
+        "SimpleObjects_easy_RandomTrains_sky_scene_len_2-4",
+    }

@@ -3,34 +3,23 @@
 import json
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.prolog import WORLD, PrologError, ProofLimits, Term, Variable, chain_of, deref, key_of
-from assay.prolog.labelling import Question
 from assay.prolog.reader import Clause
-from assay.prolog.terms import Key, TermWriter, free_vars, indicator, show
 
 from .process import ended
 
-COMPARISONS = {
-    "<": "<",
-    ">": ">",
-    "=<": "<=",
-    ">=": ">=",
-    "=:=": "=",
-    "=\\=": "!=",
-    "\\=": "!=",
-    "\\==": "!=",
-    "==": "=",
-    "=": "=",
-    "is": "=",
-}
+SIGNS = {"=<": "<=", "=:=": "=", "=\\=": "!=", "\\=": "!=", "\\==": "!=", "==": "=", "is": "=", "<": "<", ">": ">", ">=": ">=", "=": "="}  # fmt: skip
 FUNCTIONS = {"+": "+", "-": "-", "*": "*", "mod": "\\", "//": "/"}
+Names = dict[int, str]
+"""The names of variables that are met in a clause."""
 
 
-def labelled(question: Question, codes: Codes, limits: ProofLimits) -> Array:
+def labelled(question: Any, codes: Codes, limits: ProofLimits) -> Array:
     """Return the label of each world by clingo, in a process of its own that a loop cannot hold up."""
     if question.form is not None:
         raise PrologError(f"{question.program.name}: clingo knows worlds as facts only, not as terms")
@@ -55,7 +44,7 @@ def _first(errors: str) -> str:
     return " ".join(errors.split("Traceback")[0].split())[:300]
 
 
-def _facts(question: Question, codes: Codes) -> str:
+def _facts(question: Any, codes: Codes) -> str:
     """Return the facts of all worlds that the program asks for."""
     vocabulary, known = question.vocabulary, dict[tuple[Term, ...], str]()
     defined, needed = question.program.clauses, question.program.called_predicates
@@ -74,23 +63,29 @@ def _facts(question: Question, codes: Codes) -> str:
 
 
 def constant(value: str) -> str:
-    """Return an atom as clingo takes it.
-
-    >>> constant("red"), constant("it's")
-    ('v_red', 'v_it__39__s')
-    """
+    """Return an atom as clingo takes it: `v_red`, `v_it__39__s`."""
     return "v_" + "".join(c if (c.isalnum() and c.isascii()) or c == "_" else f"__{ord(c)}__" for c in value)
 
 
-def predicate(key: Key) -> str:
+def predicate(key: tuple[str, int]) -> str:
     """Return a predicate's name for clingo: the number of arguments is part of it."""
     return f"p{key[1]}_{constant(key[0])}"
+
+
+def free_vars(term: Term) -> Iterator[Variable]:
+    """Give the unbound variables of a term."""
+    term = deref(term)
+    if type(term) is Variable:
+        yield term
+    elif type(term) is tuple:
+        for part in term[1:]:
+            yield from free_vars(part)
 
 
 class Translation:
     """A program as rules of clingo."""
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Any) -> None:
         self.question = question
         self.program = question.program.complete(question.vocabulary.keys)
         self.extra: list[str] = []
@@ -113,14 +108,14 @@ class Translation:
 
     def rules(self, clause: Clause) -> Iterator[str]:
         """Give the rules of a clause, one for each way through its disjunctions."""
-        writer = TermWriter()
-        head = self.atom(clause.head, writer)
+        names: Names = {}
+        head = self.atom(clause.head, names)
         if key_of(clause.head) == (self.question.head, 1):
-            head = f"{predicate((self.question.head, 1))}(World,{self.term(clause.head[1], writer)})"
+            head = f"{predicate((self.question.head, 1))}(World,{self.term(clause.head[1], names)})"
         for body in self.bodies(clause.body):
-            literals = ["world(World)", *(self.literal(goal, writer) for goal in body if goal != "true")]
+            literals = ["world(World)", *(self.literal(goal, names) for goal in body if goal != "true")]
             if key_of(clause.head) == (self.question.head, 1) and type(clause.head[1]) is Variable:
-                literals.append(f"{self.term(clause.head[1], writer)}={constant(WORLD)}")
+                literals.append(f"{self.term(clause.head[1], names)}={constant(WORLD)}")
             yield f"{head} :- {', '.join(literals)}."
 
     def bodies(self, goal: Term) -> list[list[Term]]:
@@ -139,57 +134,61 @@ class Translation:
             return []
         return [[goal]]
 
-    def literal(self, goal: Term, writer: TermWriter) -> str:
+    def literal(self, goal: Term, names: Names) -> str:
         """Return one goal as a literal."""
         if type(goal) is Variable:
             raise self.refuse("a goal is a variable")
         key = key_of(goal)
         if key in (("\\+", 1), ("not", 1)):
-            return self.negated(deref(goal[1]), writer)
+            return self.negated(deref(goal[1]), names)
         if key == ("forall", 2):
-            return self.negated((",", goal[1], ("\\+", goal[2])), writer)
-        if key[0] in COMPARISONS and key[1] == 2:
-            left, right = self.term(goal[1], writer), self.term(goal[2], writer)
-            return f"{left} {COMPARISONS[key[0]]} {right}"
+            return self.negated((",", goal[1], ("\\+", goal[2])), names)
+        if key[0] in SIGNS and key[1] == 2:
+            left, right = self.term(goal[1], names), self.term(goal[2], names)
+            return f"{left} {SIGNS[key[0]]} {right}"
         if key in self.program.clauses or key in self.question.vocabulary.by_key:
-            return self.atom(goal, writer)
-        raise self.refuse(f"{indicator(key)} is there")
+            return self.atom(goal, names)
+        raise self.refuse(f"{key} is there")
 
-    def negated(self, goal: Term, writer: TermWriter) -> str:
+    def negated(self, goal: Term, names: Names) -> str:
         """Return "not this goal": of several, by a rule of their own over the variables that are known outside."""
         key = key_of(goal)
         if key in self.program.clauses or key in self.question.vocabulary.by_key:
-            names = [deref(part) for part in goal[1:]] if type(goal) is tuple else []
-            if all(type(name) is not Variable or id(name) in writer.names for name in names):
-                return f"not {self.atom(goal, writer)}"
-        shared = [self.term(variable, writer) for variable in free_vars(goal) if id(variable) in writer.names]
+            parts = [deref(part) for part in goal[1:]] if type(goal) is tuple else []
+            if all(type(part) is not Variable or id(part) in names for part in parts):
+                return f"not {self.atom(goal, names)}"
+        shared = [
+            self.term(variable, names)
+            for variable in {id(v): v for v in free_vars(goal)}.values()
+            if id(variable) in names
+        ]
         name = f"none_{len(self.extra)}"
         head = f"{name}({','.join(['World', *shared])})"
         place = len(self.extra)
         self.extra.append("")
         texts = []
         for body in self.bodies(goal):
-            literals = ["world(World)", *(self.literal(one, writer) for one in body if one != "true")]
+            literals = ["world(World)", *(self.literal(one, names) for one in body if one != "true")]
             texts.append(f"{head} :- {', '.join(literals)}.")
         self.extra[place] = " ".join([f"#defined {name}/{len(shared) + 1}.", *texts])
         return f"not {head}"
 
-    def atom(self, goal: Term, writer: TermWriter) -> str:
+    def atom(self, goal: Term, names: Names) -> str:
         """Return an atom with the world in front."""
-        arguments = [self.term(part, writer) for part in goal[1:]] if type(goal) is tuple else []
+        arguments = [self.term(part, names) for part in goal[1:]] if type(goal) is tuple else []
         return f"{predicate(key_of(goal))}({','.join(['World', *arguments])})"
 
-    def term(self, term: Term, writer: TermWriter) -> str:
+    def term(self, term: Term, names: Names) -> str:
         """Return a variable, a constant or an arithmetic term."""
         term = deref(term)
         if type(term) is Variable:
-            return f"X{writer.name(term)}"
+            return names.setdefault(id(term), f"X{len(names)}")
         if type(term) is int:
             return str(term)
         if type(term) is str:
             return constant(term)
         if type(term) is tuple and term[0] in FUNCTIONS and len(term) == 3:
-            return f"({self.term(term[1], writer)}{FUNCTIONS[term[0]]}{self.term(term[2], writer)})"
+            return f"({self.term(term[1], names)}{FUNCTIONS[term[0]]}{self.term(term[2], names)})"
         if type(term) is tuple and term[0] == "abs" and len(term) == 2:
-            return f"|{self.term(term[1], writer)}|"
-        raise self.refuse(f"the term {show(term)} is there")
+            return f"|{self.term(term[1], names)}|"
+        raise self.refuse(f"a term {term[:1]} is there")

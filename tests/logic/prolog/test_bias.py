@@ -5,26 +5,15 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.logic import Quantified, evaluate
-from assay.prolog import (
-    Bias,
-    CountLiteral,
-    IlpProblem,
-    Language,
-    Literal,
-    Worlds,
-    aleph_files,
-    formula_of,
-    label,
-    literals_by_terms,
-)
-from assay.prolog.bias import _ways
-from assay.prolog.ilp_files import aleph_modes, definitions_text, popper_bias
-from assay.prolog.literals import Term
+from assay import Concept, ConceptSpace, Slot, bits, digits, evaluate
+from assay.concepts import ABSENT
+from assay.logic import Quantified
+from assay.prolog import Bias, CountLiteral, IlpProblem, Language, Worlds, aleph_files, formula_of, label, popper_files
 from assay.seeds import rng_for
 
 COLOURS = ("red", "blue", "Green")
+
+
 ATTRIBUTES = {
     "car1": {"colour": COLOURS, "trim": COLOURS, "axles": (1, 2, 3)},
     "car2": {"colour": COLOURS, "trim": COLOURS, "axles": (1, 2, 3)},
@@ -32,6 +21,8 @@ ATTRIBUTES = {
     "dog1": {"colour": COLOURS, "age": (-1, 4), "tail": (False, True)},
     "dog2": {"colour": COLOURS, "age": (-1, 4)},
 }
+
+
 SPACE = ConceptSpace(
     (
         Concept("a", (0, 1, 2, 3)), Concept("b", (3, 7)), Concept("light", ("on", "off", "dim")),
@@ -160,6 +151,14 @@ def test_names_that_are_taken_get_an_underscore():
     assert found == ["a_0", "a_1_", "a_1_0", "a_1_1"] and set(Bias(space).by_name) >= set(found)
 
 
+def test_numbers_need_not_come_in_order():
+    space = ConceptSpace((Concept("a", (5, 1, 9, 3)),))
+    assert [one.name for one in Bias(space).literals if one.kind == "bound"] == [
+        "a_at_least_3", "a_at_most_3", "a_at_least_5", "a_at_most_5",
+    ]  # fmt: skip
+    assert [one.value for one in Bias(space).literals if one.kind == "bound"] == [3, 3, 5, 5]
+
+
 def holds(literal, world):
     """Whether some objects, which may be the same, make a literal true: by its table."""
     there = {
@@ -211,152 +210,6 @@ def test_table_formula_and_prolog_of_a_literal_agree(kind):
     assert changing or kind == "order"  # two cars are always there
 
 
-def test_a_table_has_a_last_place_for_absent():
-    term = Term(0, "n", "n", (1, 2, 3))
-    assert Literal("x", "bound", ("g",), (term,), "<=", 2).table().tolist() == [True, True, False, False]
-    assert Literal("x", "bound", ("g",), (term,), ">=", 2).table().tolist() == [False, True, True, False]
-    assert Literal("x", "other", ("g",), (term,), "!=", 2).table().tolist() == [True, False, True, False]
-    both = (term, Term(1, "n", "n", (2, 3)))
-    tables = {
-        way: Literal("x", "relate", ("g", "g"), both, way).table().astype(int).tolist() for way in ("<", ">", "next")
-    }
-    assert tables["<"] == [[1, 1, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
-    assert tables[">"] == [[0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]]
-    assert tables["next"] == [[1, 0, 0], [0, 1, 0], [0, 0, 0], [0, 0, 0]]
-
-
-def test_only_like_arguments_may_be_swapped():
-    swapped = {one.name for one in Bias(SPACE).literals if one.symmetric}
-    assert swapped == {
-        "same_colour", "different_colour", "same_trim", "different_trim", "same_axles", "different_axles",
-        "same_dog_colour", "different_dog_colour", "same_age", "different_age", "all_different_colour", "all_same_colour",
-        "all_different_trim", "all_same_trim", "all_different_axles", "all_same_axles",
-    }  # fmt: skip
-    term = Term(0, "colour", "colour", ("red",))
-    assert not Literal("x", "relate", ("cars", "dogs"), (term, Term(1, "colour", "colour", ("red",))), "==").symmetric
-
-
-def test_literals_of_the_same_terms_are_found_together():
-    bias = Bias(digits(["a"], (0, 1, 2, 3)))
-    (terms, groups), numbers = next(iter(literals_by_terms(bias.literals).items()))
-    assert [term.attribute for term in terms] == ["a"] and groups == () and numbers == list(range(8))
-    found = literals_by_terms(Bias(SPACE).literals)
-    counts = {n for n, one in enumerate(Bias(SPACE).literals) if one.kind == "count"}
-    assert sorted(n for own in found.values() for n in own) == sorted(set(range(len(Bias(SPACE).literals))) - counts)
-
-
-def test_the_files_of_both_systems_say_how_large_clauses_get():
-    bias = Bias(SPACE, Language(objects=2, literals=5, clauses=7))
-    lines = popper_bias(bias, "east").splitlines()
-    assert lines[:12] == [
-        "max_vars(3).", "max_body(7).", "max_clauses(7).", "head_pred(east,1).", "type(east,(world,)).",
-        "direction(east,(in,)).", "body_pred(has_car,2).", "type(has_car,(world,car)).", "direction(has_car,(in,out)).",
-        "body_pred(has_dog,2).", "type(has_dog,(world,dog)).", "direction(has_dog,(in,out)).",
-    ]  # fmt: skip
-    assert "type(a_0,(world,))." in lines and "direction(a_0,(in,))." in lines and "body_pred(a_0,1)." in lines
-    assert "type(colour_is_dog_colour,(car,dog))." in lines and "direction(colour_is_dog_colour,(in,in))." in lines
-    problem = IlpProblem(bias, "east", "", [], [])
-    text = aleph_files(problem, noise=4, nodes=70, search="bf")[".b"].splitlines()
-    assert text[:8] == [
-        ":- set(clauselength,8).", ":- set(i,2).", ":- set(minpos,2).", ":- set(noise,4).", ":- set(nodes,70).",
-        ":- set(verbosity,0).", ":- set(search,bf).", ":- set(openlist,500).",
-    ]  # fmt: skip
-    assert ":- modeb(1,colour_is_dog_colour(+car,+dog))." in text and ":- determination(east/1,same_colour/2)." in text
-    usual = aleph_files(problem)[".b"]
-    assert ":- set(noise,0)." in usual and ":- set(nodes,5000)." in usual and ":- set(search,heuristic)." in usual
-
-
-@pytest.mark.parametrize(
-    ("name", "formula", "definition"),
-    [
-        ("a_at_most_2", "a <= 2", "a(A,X0), X0 =< 2"), ("wet_true", "wet == True", "wet(A,true)"),
-        ("light_not_off", "light != 'off'", "light(A,X0), X0 \\= off"), ("a_is_b", "a == b", "a(A,X0), b(A,X1), X0 =:= X1"),
-        ("a_more_b", "a > b", "a(A,X0), b(A,X1), X0 > X1"), ("age_minus_1", "x.age == -1", "age(A,-1)"),
-        ("light_not_lamp", "light != lamp", "light(A,X0), lamp(A,X1), X0 \\= X1"),
-        ("colour_not_green", "x.colour != 'Green'", "colour(A,X0), X0 \\= 'Green'"),
-        ("car_num_at_least_2", "x.number >= 2", "car_num(A,X0), X0 >= 2"),
-        ("car_num_less_axles", "x.number < x.axles", "car_num(A,X0), axles(A,X1), X0 < X1"),
-        ("car_before", "x.number < y.number", "car_num(A,X0), car_num(B,X1), X0 < X1"),
-        ("car_right_before", "x.number + 1 == y.number", "car_num(A,X0), car_num(B,X1), X1 =:= X0 + 1"),
-        ("same_age", "x.age == y.age", "age(A,X0), age(B,X1), X0 =:= X1"),
-        ("less_axles", "x.axles < y.axles", "axles(A,X0), axles(B,X1), X0 < X1"),
-        ("car_num_more_axles_of", "x.number > y.axles", "car_num(A,X0), axles(B,X1), X0 > X1"),
-        ("colour_is_trim_of", "x.colour == y.trim", "colour(A,X0), trim(B,X1), X0 = X1"),
-        ("trim_not_dog_colour", "x.trim != y.colour", "trim(A,X0), dog_colour(B,X1), X0 \\= X1"),
-        ("axles_less_age", "x.axles < y.age", "axles(A,X0), age(B,X1), X0 < X1"),
-        ("all_different_colour", "all_different(x.colour, y.colour, z.colour)",
-         "colour(A,X0), colour(B,X1), colour(C,X2), X1 \\= X0, X2 \\= X0, X2 \\= X1"),
-        ("all_same_axles", "all_equal(x.axles, y.axles, z.axles)", "axles(A,X0), axles(B,X1), axles(C,X2), X1 = X0, X2 = X0"),
-        ("cars_at_least_2", "count(True for x in cars) >= 2", "aggregate_all(count, has_car(A,B), N), N >= 2"),
-        ("colour_green_count_0", "count(x.colour == 'Green' for x in cars) == 0",
-         "aggregate_all(count, (has_car(A,B), colour(B,'Green')), N), N =:= 0"),
-        ("dog_colour_red_count_at_least_2", "count(x.colour == 'red' for x in dogs) >= 2",
-         "aggregate_all(count, (has_dog(A,B), dog_colour(B,red)), N), N >= 2"),
-    ],
-)  # fmt: skip
-def test_formula_and_definition_have_the_arguments_in_their_places(name, formula, definition):
-    literal = Bias(SPACE).by_name[name]
-    arguments = ",".join("ABC"[: max(1, literal.arity)])
-    assert str(literal.formula(["x", "y", "z"])) == formula
-    assert literal.definition == f"{name}({arguments}) :- {definition}."
-    assert literal.head("PQR") == f"{name}({arguments.translate(str.maketrans('ABC', 'PQR'))})"
-
-
-def test_numbers_need_not_come_in_order():
-    space = ConceptSpace((Concept("a", (5, 1, 9, 3)),))
-    assert [one.name for one in Bias(space).literals if one.kind == "bound"] == [
-        "a_at_least_3", "a_at_most_3", "a_at_least_5", "a_at_most_5",
-    ]  # fmt: skip
-    assert [one.value for one in Bias(space).literals if one.kind == "bound"] == [3, 3, 5, 5]
-
-
-def test_objects_of_one_group_are_compared_even_in_two_numbers():
-    related = [name for name in names("relate", ("dogs", "dogs")).split() if "_num" not in name]
-    assert related == ["same_dog_colour", "different_dog_colour", "same_age", "different_age", "less_age"]
-
-
-def test_values_are_comparable_if_they_are_the_same_or_numbers_that_overlap():
-    def ways(left, right):
-        return _ways(Term(0, "l", "l", left), Term(1, "r", "r", right))
-
-    assert ways((1, 4), (4, 9)) == ways((4, 9), (1, 4)) == ways((1, 9), (4, 5)) == ("==", "!=", "<", ">")
-    assert ways((1, 3), (4, 9)) == ways((4, 9), (1, 3)) == ()
-    assert ways(("red", "blue"), ("blue", "red")) == ("==", "!=") == ways((False, True), (True, False))
-    assert (
-        ways(("red", "blue"), ("red",)) == ways(("red", "blue"), ("red", "grey")) == ways((False, True), (0, 1)) == ()
-    )
-
-
-def test_many_attributes_of_an_object_are_not_compared():
-    def compared(count, objects):
-        slots = tuple(Slot(f"box{n}", "boxes", tuple(f"x{k}" for k in range(count))) for n in range(1, objects + 1))
-        space = ConceptSpace(tuple(Concept(name, (0, 1)) for slot in slots for name in slot.concepts), slots)
-        bias = Bias(space, Language(order=False, counts=0))
-        return bias.count("compare"), bias.count("relate")
-
-    assert compared(28, 1) == (4 * 28 * 27 // 2, 0) and compared(29, 1) == (0, 0)
-    assert compared(28, 2) == (4 * 28 * 27 // 2, 3 * 28 + 3 * 28 * 27 // 2) and compared(29, 2) == (0, 3 * 29)
-
-
-def test_literals_are_apart_where_a_term_or_a_group_differs():
-    bias = Bias(SPACE)
-    found = {
-        (tuple((term.relation, term.argument) for term in terms), groups): [bias.literals[n].name for n in numbers]
-        for (terms, groups), numbers in literals_by_terms(bias.literals).items()
-    }
-    car, number = ("cars",), ("car_num", 0)
-    assert found[(("wet", -1),), ()] == ["wet_false", "wet_true"]
-    assert found[(("a", -1), ("b", -1)), ()] == ["a_is_b", "a_not_b", "a_less_b", "a_more_b"]
-    assert found[(number, ("axles", 0)), car] == [f"car_num_{way}_axles" for way in ("is", "not", "less", "more")]
-    assert found[(number, ("axles", 1)), car * 2] == [f"car_num_{way}_axles_of" for way in ("is", "less", "more")]
-    assert found[(number, ("car_num", 1)), car * 2] == ["car_before", "car_right_before"]
-    assert found[tuple(("trim", place) for place in range(3)), car * 3] == ["all_different_trim", "all_same_trim"]
-    assert found[(("colour", 0), ("dog_colour", 1)), ("cars", "dogs")] == [
-        "colour_is_dog_colour",
-        "colour_not_dog_colour",
-    ]
-
-
 SMALL = ConceptSpace(
     (Concept("wet", (False, True)), Concept("box1.hue", ("red",)), Concept("box2.hue", ("red",))),
     tuple(Slot(f"box{n}", "boxes", ("hue",)) for n in (1, 2)),
@@ -365,13 +218,26 @@ SMALL = ConceptSpace(
 
 def test_the_whole_language_of_a_small_space_is_written_for_both_systems():
     bias = Bias(SMALL, Language(objects=2, literals=1, clauses=3, counts=1))
-    assert definitions_text(bias).splitlines() == [one.definition for one in bias.literals]
     arguments = {
         "wet_false": 0, "wet_true": 0, "box_num_1": 1, "box_num_2": 1, "hue_red": 1, "box_before": 2, "box_right_before": 2,
         "same_hue": 2, "different_hue": 2, "hue_red_count_0": 0, "hue_red_count_1": 0,
     }  # fmt: skip
     kinds = {name: ["box"] * number or ["world"] for name, number in arguments.items()}
-    assert aleph_modes(bias, "good").splitlines() == [
+    problem = IlpProblem(bias, "good", "wet(w0,true).\n", ["w0"], ["w1", "w2"])
+    aleph, popper = aleph_files(problem, noise=4, nodes=70, search="bf"), popper_files(problem)
+    assert (
+        problem.background
+        == "\n".join(["wet(w0,true).", *(one.definition for one in bias.literals)]) + "\n"
+        == popper["bk.pl"]
+    )
+    assert aleph[".b"].splitlines()[:8] == [
+        ":- set(clauselength,4).", ":- set(i,2).", ":- set(minpos,2).", ":- set(noise,4).", ":- set(nodes,70).",
+        ":- set(verbosity,0).", ":- set(search,bf).", ":- set(openlist,500).",
+    ]  # fmt: skip
+    assert aleph[".b"].splitlines()[8:].index("wet(w0,true).") == 4 + 2 * len(kinds) - 1
+    assert (aleph[".f"], aleph[".n"]) == ("good(w0).\n", "good(w1).\ngood(w2).\n")
+    assert popper["exs.pl"] == "pos(good(w0)).\nneg(good(w1)).\nneg(good(w2)).\n"
+    assert aleph[".b"].splitlines()[8 : 11 + 2 * len(kinds)] == [
         ":- modeh(1,good(+world)).", ":- modeb(*,has_box(+world,-box)).",
         *(f":- modeb(1,{name}({','.join(f'+{kind}' for kind in own)}))." for name, own in kinds.items()),
         ":- determination(good/1,has_box/2).",
@@ -379,7 +245,7 @@ def test_the_whole_language_of_a_small_space_is_written_for_both_systems():
     ]  # fmt: skip
     tuples = {name: f"({own[0]},)" if len(own) == 1 else f"({','.join(own)})" for name, own in kinds.items()}
     ways = {name: "(in,)" if len(own) == 1 else "(in,in)" for name, own in kinds.items()}
-    assert popper_bias(bias, "good").splitlines() == [
+    assert popper["bias.pl"].splitlines() == [
         "max_vars(3).", "max_body(3).", "max_clauses(3).", "head_pred(good,1).", "type(good,(world,)).",
         "direction(good,(in,)).", "body_pred(has_box,2).", "type(has_box,(world,box)).", "direction(has_box,(in,out)).",
         *(line for name, own in kinds.items() for line in (

@@ -5,16 +5,21 @@ import pickle
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, digits
+from assay import Concept, ConceptSpace, Knowledge, Split, digits, evaluate, latex, parse
+from assay.concepts import ABSENT
 from assay.errors import FormulaError, KnowledgeError, NoSymbols, TooLarge
-from assay.logic import Knowledge, Oracle, Var, evaluate, latex, parse
-from assay.prolog import PrologError, Worlds, label, oracle
-from assay.worlds import ProgramSource, Split
+from assay.logic import Oracle
+from assay.prolog import PrologError, Worlds, label, oracle, rule_of, rules_text
+from assay.worlds import ProgramSource
 
 from .trains import ASKED, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn
 
 SMALL = digits(["a", "b"])
+
+
 BIG = "big(W) :- a(W, X), b(W, Y), X + Y > 8, \\+ X = Y."
+
+
 CODES = drawn(200)
 
 
@@ -28,13 +33,6 @@ def test_a_program_is_a_formula_with_a_text():
     assert latex(rule).startswith(r"\mathrm{prolog: big}")
     knowledge = Knowledge.of(SMALL, {"y": rule})
     assert Knowledge.from_dict(knowledge.to_dict()) == knowledge
-
-
-def test_programs_and_formulas_go_together():
-    rule = oracle(BIG, SMALL) & Var("a").eq(9)
-    codes = SMALL.all_codes()
-    expected = [a == 9 and a + b > 8 and a != b for a, b in codes.tolist()]
-    assert evaluate(rule, SMALL, codes).tolist() == expected
 
 
 def test_a_program_may_be_told_of_some_concepts_only():
@@ -64,16 +62,9 @@ def test_where_they_are_many_it_labels_and_says_what_it_cannot():
 
 def test_changes_of_one_concept_are_asked_again():
     program, plain = trains("cut"), Knowledge.of(SPACE, {"east": "car1.colour == 'red'"})
-    formula = Knowledge.of(SPACE, {"east": unfolded_cut()})
+    formula = Knowledge.of(SPACE, {"east": rule_of(ON_LISTS + LISTS["cut"], SPACE, HEAD, TEMPLATE, packed=True)})
     assert np.array_equal(program.boundaries[0].flips(CODES[:20]), formula.boundaries[0].flips(CODES[:20]))
     assert not np.array_equal(program.boundaries[0].flips(CODES[:20]), plain.boundaries[0].flips(CODES[:20]))
-
-
-def unfolded_cut():
-    from assay.prolog import read_program
-    from assay.prolog.unfold import unfold
-
-    return unfold(read_program(ON_LISTS + LISTS["cut"]), HEAD, SPACE, TEMPLATE, packed=True)
 
 
 def test_a_slot_that_is_half_there_is_never_asked_about():
@@ -126,3 +117,42 @@ def test_a_program_that_never_changes_its_mind_is_refused():
     assert isinstance(rule, Oracle)
     with pytest.raises(KnowledgeError, match="label 'east' is True in all of 4,000 worlds"):
         ProgramSource(Knowledge.of(SPACE, {"east": rule}), Split("train", 10), 0, "trains")
+
+
+def test_concepts_may_be_told_in_another_order():
+    space = digits(["a", "b"], (3, 1, 2))
+    rule = parse("prolog('p(W) :- a(W, X), b(W, Y), X > Y.', 'p', '', b, a)")
+    codes = space.all_codes()
+    assert evaluate(rule, space, codes).tolist() == [a > b for a in (3, 1, 2) for b in (3, 1, 2)]
+
+
+def test_a_program_is_tried_when_it_becomes_a_rule():
+    space = digits(["a", "b"], (0, 1))
+    for text, why in (
+        ("p(W) :- z(W, 1).", "no predicate z/2"),
+        ("p(", "^mine.pl line 1 column 2"),
+        ("p(W) :- 3.", "3 is no goal"),
+    ):
+        for make in (oracle, rule_of):
+            with pytest.raises(PrologError, match=why):
+                make(text, space, name="mine.pl")
+    with pytest.raises(PrologError, match="defines no q/1"):
+        oracle("p(W) :- a(W, 1).", space, head="q")
+    two = "p(W) :- a(W, 1). q(W) :- b(W, 1)."
+    assert [oracle(two, space, head).head for head in (None, "p", "q")] == ["q", "p", "q"]
+    assert [str(rule_of(two, space, head)) for head in (None, "p", "q")] == ["b == 1", "a == 1", "b == 1"]
+
+
+def test_a_rule_that_is_a_program_is_not_written_as_clauses():
+    space = digits(["a"], (0, 1))
+    known = Knowledge.of(space, {"y": oracle("p(W) :- a(W, 1).", space), "z": "a == 0"})
+    with pytest.raises(FormulaError, match="label 'y' is a Prolog program already; its text is in the knowledge"):
+        rules_text(known)
+
+
+def test_concepts_may_have_many_values():
+    space = ConceptSpace((Concept("n", tuple(range(300))), Concept("m", tuple(range(299, -1, -1)))))
+    rule = oracle("p(W) :- n(W, X), m(W, Y), X > 140, Y < 40, X + Y =\\= 250.", space)
+    codes = np.array([[150, 290], [150, 200], [140, 290], [299, 299], [241, 290], [255, 261]])
+    expected = [n > 140 and 299 - m < 40 and n + 299 - m != 250 for n, m in codes.tolist()]
+    assert evaluate(rule, space, codes).tolist() == expected == [True, False, False, True, False, True]

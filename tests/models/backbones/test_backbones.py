@@ -6,8 +6,7 @@ from torch import nn
 
 from assay.errors import ConfigError, MissingExtra, UnknownName
 from assay.models import BACKBONES
-from assay.models.backbones.build import BackboneSpec, build_backbone, frozen_backbone
-from assay.models.backbones.dropout import Dropout, StochasticDepth
+from assay.models.backbones.build import build_backbone
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
 TABLES = [
@@ -23,6 +22,7 @@ TABLES = [
     ("conv-pool-3", (1, 28, 112), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 1_637_312),  # Table 20
     ("conv-wide", (1, 28, 28), 128, [CONV, POOL, CONV, POOL, LINEAR], 420_352),  # Table 21
     ("conv-pool-3", (1, 28, 224), 64, [CONV, POOL, CONV, POOL, CONV, LINEAR, LINEAR], 3_242_944),  # Table 22
+    ("conv-norm", (1, 16, 16), 128, ["AvgPool2d", CONV, "GroupNorm", POOL, CONV, "GroupNorm", POOL, LINEAR], 51_904),
     ("conv-3", (3, 32, 32), 65_536, [CONV, CONV, CONV], 23_584),  # the concept benchmark's released detector
 ]
 
@@ -103,12 +103,6 @@ def test_what_is_asked_for_wrongly_is_told(text, message):
         build_backbone(text, (1, 28, 28))
 
 
-def test_a_text_says_which_network_weights_and_whether_it_is_trained():
-    assert BackboneSpec.of("mlp") == BackboneSpec("mlp")
-    assert BackboneSpec.of("vit@a/b@c") == BackboneSpec("vit", "a/b@c")
-    assert BackboneSpec.of("frozen:vit@x") == BackboneSpec("vit", "x", frozen=True)
-
-
 def test_a_frozen_backbone_has_layers_on_top_that_are_trained():
     made = build_backbone("frozen:conv-pool", (1, 28, 28))
     assert (made.features, layers(made.network)[-2:]) == (64, [LINEAR, LINEAR])
@@ -118,48 +112,15 @@ def test_a_frozen_backbone_has_layers_on_top_that_are_trained():
     assert all(p.grad is not None for p in made.network.parameters())
 
 
-def test_a_frozen_backbone_is_the_same_for_every_seed_and_takes_no_numbers_from_it():
+def test_a_frozen_backbone_is_the_same_for_every_seed():
     pictures = torch.rand(4, 1, 28, 28)
-    found, after = [], []
+    found = []
     for seed in (0, 1):
         torch.manual_seed(seed)
-        found.append(frozen_backbone("frozen:conv-pool", (1, 28, 28)).network(pictures))
-        after.append(torch.rand(1))
-    torch.manual_seed(1)
-    assert torch.equal(*found) and torch.equal(after[1], torch.rand(1)) and not torch.equal(*after)
+        found.append(build_backbone("frozen:conv-pool", (1, 28, 28)).network[0](pictures))
+    assert torch.equal(*found)
 
 
 def test_an_unknown_backbone_is_refused():
     with pytest.raises(UnknownName, match="no backbone named 'conv-pol'; did you mean 'conv-pool'"):
         build_backbone("conv-pol", (1, 28, 28))
-
-
-@pytest.mark.parametrize("shape", [(100_003,), (100, 32, 14, 3)])
-def test_dropout_keeps_half_and_the_mean(shape):
-    torch.manual_seed(0)
-    ones = torch.ones(shape, requires_grad=True)
-    found = Dropout()(ones)
-    assert set(found.unique().tolist()) == {0.0, 2.0}
-    assert abs(float(found.detach().mean()) - 1) < 0.02  # six standard deviations
-    assert (torch.autograd.grad(found.sum(), ones)[0] == found).all()
-    assert not torch.equal(found, Dropout()(ones))
-
-
-def test_dropout_does_nothing_in_use():
-    features = torch.rand(5, 7)
-    assert torch.equal(Dropout().eval()(features), features)
-
-
-def test_dropout_drops_each_place_alike():
-    torch.manual_seed(0)
-    kept = torch.stack([Dropout()(torch.ones(64)) for _ in range(4000)]).bool().float()
-    assert (kept.mean(dim=0) - 0.5).abs().max() < 0.05
-    assert torch.corrcoef(kept.T).fill_diagonal_(0).abs().max() < 0.1
-
-
-def test_stochastic_depth_drops_all_of_an_example_or_nothing_and_keeps_the_mean():
-    torch.manual_seed(0)
-    found = StochasticDepth(0.2)(torch.ones(20_000, 3, 2))
-    assert torch.equal(found, found[:, :1, :1].expand_as(found))
-    assert found.unique().tolist() == [0.0, 1.25] and abs(float(found.mean()) - 1) < 0.02
-    assert torch.equal(StochasticDepth(0.2).eval()(found), found)

@@ -15,19 +15,18 @@ import torch
 from benchmarks.attention import Place
 from torch import nn
 
-from assay.models.concept.cbm import CBM
-from assay.models.concept.cem import CEM, mix_embeddings
-from assay.models.concept.dcr import DCR
-from assay.models.concept.ecbm import ECBM
-from assay.models.core.tensors import one_hot_like
+from assay.concepts import Concept, ConceptSpace
+from assay.logic import Knowledge
+from assay.models import MODELS
+from assay.render import Layout
 
 WIDTH = 4
 
 
-def whole(kind, data, **settings):
+def whole(name, data, **settings):
     """Return an untrained model that reads every concept off the whole picture."""
     layout = replace(data.layout, regions={})
-    return kind(data.knowledge, layout, {"device": "cpu", "backbone": "mlp", **settings}, {}, 0).double().eval()
+    return MODELS[name](data.knowledge, layout, {"device": "cpu", "backbone": "mlp", **settings}).double().eval()
 
 
 def pictures(data, count=16):
@@ -47,7 +46,7 @@ def swapped(rows):
 
 def test_cem_mixes_and_answers_as_torch_explain_does(data):
     theirs_of = pytest.importorskip("torch_explain.nn.concepts")
-    ours = whole(CEM, data, width=WIDTH)
+    ours = whole("cem", data, width=WIDTH)
     (reader,), scorer, count = ours.embedded.encoder.readers, ours.embedded.scorers["2"], len(ours.space)
     theirs = theirs_of.ConceptEmbedding(reader.head.weight.shape[1], count, WIDTH).double()
     for weight, bias, generator in zip(
@@ -62,7 +61,7 @@ def test_cem_mixes_and_answers_as_torch_explain_does(data):
     for places in ([], [1], [0, 2]):
         mixed, concepts = theirs(reader.body(seen), intervention_idxs=places, c=truth.double())
         labels = ours.head(mixed.flatten(1)).softmax(dim=1)
-        said = ours.answer(seen, {i: one_hot_like(truth[:, i], mixed[:, i, :2]) for i in places})
+        said = ours.answer(seen, {i: truth[:, i] for i in places})
         assert torch.allclose(said.labels[0], labels, atol=1e-12)
         own = ours.answer(seen, {})
         assert all(torch.allclose(own.concepts[i][:, 1], concepts[:, i], atol=1e-12) for i in range(count))
@@ -77,10 +76,13 @@ def test_cem_mixes_concepts_of_many_values_as_pyc_does():
     sizes = [3, 4, 2]
     names = Annotations(labels=["a", "b", "c"], cardinalities=sizes, types=["categorical"] * 3)
     mixture = theirs_of.MixConceptEmbeddings(in_concepts=names, in_embeddings=WIDTH)
+    space = ConceptSpace(tuple(Concept(name, tuple(range(size))) for name, size in zip("abc", sizes, strict=True)))
+    knowledge = Knowledge.of(space, {"y": "a > 0"})
+    ours = MODELS["cem"](knowledge, Layout(4, 3), {"device": "cpu", "backbone": "mlp", "width": WIDTH})
     embeddings = [torch.randn(8, size, WIDTH) for size in sizes]
     concepts = [torch.randn(8, size).softmax(dim=1) for size in sizes]
     theirs = mixture(concepts=torch.cat(concepts, dim=1), embeddings=torch.cat(embeddings, dim=1))
-    assert torch.allclose(mix_embeddings(embeddings, concepts), theirs, atol=1e-6)
+    assert torch.allclose(ours.labels_from(embeddings, concepts)[0], ours.head(theirs.flatten(1)), atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -88,7 +90,7 @@ def test_cbm_answers_as_that_of_pyc_does(data):
     theirs_of = pytest.importorskip("torch_concepts.nn", exc_type=(ImportError, RuntimeError))
     from assay.models.external.pyc import annotations_of, wrap_pyc
 
-    ours, count = whole(CBM, data), len(data.knowledge.space)
+    ours, count = whole("cbm", data), len(data.knowledge.space)
     (reader,) = ours.encoder.readers
     theirs = theirs_of.ConceptBottleneckModel(
         input_size=reader.head.weight.shape[1], annotations=annotations_of(data.knowledge), task_names=["y"]
@@ -112,7 +114,7 @@ def test_cbm_answers_as_that_of_pyc_does(data):
 
 def test_dcr_reasons_as_torch_explain_does(data):
     theirs_of = pytest.importorskip("torch_explain.nn.concepts")
-    ours = whole(DCR, data, width=WIDTH)
+    ours = whole("dcr", data, width=WIDTH)
     layer = theirs_of.ConceptReasoningLayer(WIDTH, sum(ours.label_sizes), temperature=ours.config.temperature).double()
     layer.filter_nn.load_state_dict(ours.matters.state_dict())
     layer.sign_nn.load_state_dict(ours.meant.state_dict())
@@ -137,7 +139,7 @@ def loaded(variable, name):
 
 def test_ecbm_has_the_energies_of_its_authors(data, monkeypatch):
     code = loaded("ASSAY_ECBM", "EBM")
-    ours = whole(ECBM, data, reads="picture", hard=True, width=WIDTH)
+    ours = whole("ecbm", data, reads="picture", hard=True, width=WIDTH)
     count, features = len(ours.space), ours.encoder(pictures(data))
     inputs = torch.cat(features, dim=1)
     shares = types.SimpleNamespace(cy_perturb_prob=0.2, cy_permute_prob=0.2)

@@ -9,14 +9,10 @@ import torch
 
 from assay.config import Settings
 from assay.data import CONCEPT
-from assay.data.columns import GIVEN
-from assay.errors import ConfigError
 from assay.logic import evaluate, parse
 from assay.models import MODELS
-from assay.models.concept.head_inputs import harden, insert_truth, sample_mask
+from assay.models.core.feeds import Feed
 from assay.models.core.fitting import fit_together
-from assay.models.core.neural import apply_interventions, is_set
-from assay.models.core.tensors import to_batch
 from tests.pixels import QUICK, pixels
 
 FAMILY = {
@@ -55,6 +51,10 @@ def fitted(case, data, seed=0, train=None, valid=None, **settings):
     model = built(case, data, seed, **settings)
     model.fit(train or data["train"], valid or data["valid"])
     return model
+
+
+def examples(split):
+    return Feed(split, torch.device("cpu")).take(torch.arange(len(split)))
 
 
 def right(said, test):
@@ -118,18 +118,6 @@ def test_only_the_examples_that_are_told_something_change(case, trained, data):
     assert not np.allclose(after.labels["y"].probabilities[:10], said.labels["y"].probabilities[:10])
 
 
-def test_probabilities_that_do_not_fit_are_refused(trained, data):
-    test, message = data["test"], "'a' needs 64 codes from 0 to 1, one for each example, or 64 x 2 probabilities"
-    for given in (
-        np.full((64, 2), 0.4),
-        np.full((64, 3), 1 / 3),
-        np.full((64, 2), np.nan),
-        np.array([["x", "y"]] * 64),
-    ):
-        with pytest.raises(ConfigError, match=message):
-            trained["joint"].predict(test, {"a": given})
-
-
 def blind(split):
     """Return the split with the last pixel dark: the concept c cannot be seen."""
     dark = replace(split)
@@ -156,7 +144,7 @@ def hidden(split, share, by_value=False):
         codes = split.concepts[:, place]
         chance = np.clip(np.where(codes > 0, 1.5, 0.5) * share, 0, 1) if by_value else share
         column = pa.array([concept.values[code] for code in codes], mask=rng.random(len(codes)) < chance)
-        table = table.append_column(GIVEN + CONCEPT + concept.name, column)
+        table = table.append_column("given_" + CONCEPT + concept.name, column)
     return replace(split, table=table)
 
 
@@ -179,110 +167,19 @@ def test_missing_concepts_are_trained_with(case, by_value, data):
     assert min(read(said, data["test"])) > 0.9
 
 
-@pytest.mark.parametrize("case", MINE)
-def test_no_concept_at_all_is_no_trouble(case, data):
-    train, valid = (hidden(data[name], 1.0) for name in ("train", "valid"))
-    said = fitted(case, data, 0, train, valid, epochs=2).predict(data["test"])
-    for answer in [*said.labels.values(), *said.concepts.values()]:
-        assert np.isfinite(answer.probabilities).all()
-
-
 @pytest.mark.parametrize("how", ["predicted", "frequency"])
 def test_an_independent_head_is_told_of_missing_concepts_what_is_set(how, trained, data):
     model = built("independent", data, missing=how)
-    batch = to_batch(hidden(data["train"], 0.5), torch.device("cpu"))
+    batch = examples(hidden(data["train"], 0.5))
     loss = model.phases(batch)[1].loss
     dark = replace(batch, images=torch.zeros_like(batch.images))
     assert torch.isfinite(loss(batch))
     assert torch.equal(loss(batch), loss(dark)) == (how == "frequency")
 
 
-def test_shown_concepts_are_certain_and_others_as_they_were():
-    own = [torch.tensor([[0.2, 0.8], [0.6, 0.4]])]
-    told = insert_truth(torch.tensor([[0], [-1]]), torch.tensor([[True], [False]]), own)[0]
-    assert told.tolist() == [[1.0, 0.0], own[0][1].tolist()]
-
-
-def test_concepts_intervened_on_are_drawn_for_examples_or_for_the_batch():
-    """The authors of CEM draw once for a batch: each of its examples that may be is told of the same concepts."""
-    torch.manual_seed(0)
-    known = torch.ones(400, 8, dtype=torch.bool)
-    by_example, by_batch = sample_mask(known, 0.25), sample_mask(known, 0.25, "batch")
-    assert len(by_example.unique(dim=0)) > 50 and len(by_batch.unique(dim=0)) == 1
-    assert 0.2 < by_example.float().mean() < 0.3
-    known[0] = False
-    assert not sample_mask(known, 1.0, "batch")[0].any()
-
-
-def test_perturbed_concepts_are_drawn_for_examples_or_for_the_batch(data):
-    torch.manual_seed(0)
-    codes = torch.zeros(400, 3, dtype=torch.long)
-    kinds = {}
-    for how in ("example", "batch"):
-        model = built("ecbm", data, perturbed=0.5, perturbed_by=how)
-        kinds[how] = len(model._perturb(codes).unique(dim=0))
-    assert kinds["example"] == 8 and kinds["batch"] <= 2
-
-
-def test_an_energy_beside_the_picture_sees_the_features_of_all_concepts(data):
-    own, shared = built("ecbm", data), built("ecbm", data, reads="picture")
-    assert shared.of_concept.project.in_features == len(data.knowledge.space) * own.of_concept.project.in_features
-    pictures = torch.rand(4, data.layout.channels, data.layout.height, data.layout.width)
-    for model, others in ((own, False), (shared, True)):
-        features = [part.detach() for part in model.eval().encoder(pictures)]
-        moved = [features[0], *(part + 1 for part in features[1:])]
-        before, after = (model.concept_energies(each, [v[None] for v in model.values])[0] for each in (features, moved))
-        assert torch.allclose(before, after) != others
-
-
-def test_hardening_lets_gradients_pass():
-    own = torch.tensor([[0.1, 0.7, 0.2]], requires_grad=True)
-    hard = harden([own])[0]
-    (hard * torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
-    assert hard.tolist() == [[0.0, 1.0, 0.0]]
-    assert own.grad.tolist() == [[1.0, 2.0, 3.0]]
-
-
-def test_what_is_near_to_the_own_answer_leaves_it_untouched():
-    own = torch.tensor([[0.2, 0.8], [0.2, 0.8]])
-    given = torch.tensor([[0.2000001, 0.7999999], [0.21, 0.79]])
-    assert is_set(own, given).tolist() == [False, True]
-    assert torch.equal(apply_interventions([own], {0: given})[0], torch.stack([own[0], given[1]]))
-
-
-def test_the_rule_as_head_gives_the_labels_of_the_rule(trained, data):
-    model, space = trained["rule"], data.knowledge.space
-    codes = torch.from_numpy(space.all_codes().astype(np.int64))
-    concepts = [torch.nn.functional.one_hot(codes[:, i], 2).float() for i in range(3)]
-    found = model.labels_from_concepts(concepts)[0]
-    assert torch.equal(found.argmax(1), torch.from_numpy(data.knowledge.labels_of(codes.numpy())[:, 0]))
-    assert not list(model.head.parameters())
-
-
-def test_all_true_is_a_head(tmp_path):
-    data = pixels(tmp_path / "data", formula="a and b and c")
-    model = MODELS["cbm"](data.knowledge, data.layout, Settings({"head": "and", "backbone": "mlp"}))
-    found = model.labels_from_concepts(
-        [torch.tensor([[0.5, 0.5]]), torch.tensor([[0.2, 0.8]]), torch.tensor([[0, 1.0]])]
-    )
-    assert torch.allclose(found[0], torch.tensor([[0.6, 0.4]]))
-
-
-def test_all_true_needs_truth_values(made):
-    data = made("mnadd", splits={"train": 4, "valid": 4, "test": 4})
-    with pytest.raises(ConfigError, match="head 'and' needs truth values only, and '\\w+' has others; try 'rule'"):
-        MODELS["cbm"](data.knowledge, data.layout, Settings({"head": "and"}), data.manifest["backbones"])
-
-
-def test_the_linear_layer_can_be_reached(trained, data):
-    assert trained["joint"].linear.weight.shape == (2, 6)
-    assert trained["sequential-mlp"].linear is None
-    assert trained["rule"].linear is None
-
-
 def test_the_search_lowers_the_energy(trained, data):
     model = trained["ecbm"]
-    batch = to_batch(data["test"], torch.device("cpu"))
+    batch = examples(data["test"])
     weights = (1.0, 1.0, 1.0)
     with torch.no_grad():
         features = model.encoder(batch.pictures)
@@ -296,18 +193,11 @@ def test_the_search_lowers_the_energy(trained, data):
 
 
 def test_true_values_have_less_energy(trained, data):
-    model, batch = trained["ecbm"], to_batch(data["test"], torch.device("cpu"))
+    model, batch = trained["ecbm"], examples(data["test"])
     with torch.no_grad():
         energies = model.concept_energies(model.encoder(batch.pictures), [one[None] for one in model.values])
     for place, energy in enumerate(energies):
         assert (energy.argmin(dim=1) == batch.concepts[:, place]).float().mean() > 0.95
-
-
-def test_answers_do_not_depend_on_the_other_examples(trained, data):
-    rows = np.array([5, 40, 3])
-    for case in ("cem", "probcbm", "ecbm", "dcr"):
-        some, whole = trained[case].predict(data["test"].take(rows)), trained[case].predict(data["test"])
-        assert np.allclose(some.labels["y"].probabilities, whole.labels["y"].probabilities[rows], atol=1e-5)
 
 
 def test_learned_rules_can_be_read(trained, data):
@@ -361,22 +251,3 @@ def test_seeds_are_trained_side_by_side(case, data):
     said = [model.predict(data["test"]) for model in models]
     assert min(right(one, data["test"]) for one in said) > 0.8
     assert not np.array_equal(said[0].labels["y"].probabilities, said[1].labels["y"].probabilities)
-
-
-def test_labels_softmaxed_twice_are_trained_as_rsbench_does(tmp_path):
-    data = pixels(tmp_path)
-    model = MODELS["cbm"](data, settings={"softmax_twice": True}, seed=0)
-    logits, labels = [torch.tensor([[2.0, -1.0], [0.5, 0.5]])], torch.tensor([[0], [1]])
-    twice = torch.nn.functional.cross_entropy(logits[0].softmax(dim=1), labels[:, 0])
-    assert torch.allclose(model.label_loss(logits, labels), twice)
-
-
-def test_a_head_on_logits_gets_logs_that_end_at_one_in_a_million(tmp_path):
-    data = pixels(tmp_path)
-    model = MODELS["cbm"](data, settings={"reads": "logits"}, seed=0)
-    certain = [torch.tensor([[1.0, 0.0]])] * len(data.knowledge.space)
-    (found,) = model.labels_from(certain)
-    inputs = torch.cat(certain, dim=1).clamp(min=1e-6).log()
-    assert torch.allclose(found, model.head(inputs))
-    with pytest.raises(ConfigError, match="reads: a head that is given .'rule'. reads probabilities, not logits"):
-        MODELS["cbm"](data, settings={"reads": "logits", "head": "rule"}, seed=0)

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from assay.concepts import digits
+from assay.concepts import bits, digits
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.logic import Constraint, Knowledge, Limits, parse
+from assay.logic import Constraint, Knowledge, parse
 from assay.models import MODELS, load_model
-from assay.models.concept.semantic import ConstraintLoss, SemanticConfig
-from assay.models.core.tensors import to_batch
-from tests.models.core.test_models import fitted
+from assay.render import Layout
+from tests.models.tiles import batch, model_of, tiles
 from tests.pixels import QUICK, pixels, trained
 
 RULES = ["count(a == 1, b == 1, c == 1) == 1", "a + b >= c", "a != c"]
@@ -39,75 +38,110 @@ def both(one, other, given):
     return max([*apart, *(float((a - b).abs().max()) for a, b in zip(*grads, strict=True))])
 
 
+def keeping(knowledge=THREE, **settings):
+    """Return the loss of a model's constraints, and what its record says of them."""
+    given = {"backbone": "mlp", "device": "cpu", **settings}
+    model = MODELS["semantic"](knowledge, Layout(3, 1), given)
+    model.phases(batch())
+    return model.keeping, model.about().get("constraints")
+
+
 def test_the_semantic_loss_is_exact():
     kept = ~THREE.violations(THREE.space.all_codes()).any(axis=1)
-    loss = ConstraintLoss(Limits(THREE), SemanticConfig(semantic_weight=0.5))
+    loss, about = keeping(semantic_weight=0.5)
     plain = lambda spread: -0.5 * listed(THREE, spread, kept).log().mean()  # noqa: E731
-    assert loss.about == {"exact": True, "groups": [["r0", "r1", "r2"]], "left_out": []}
+    assert about == {"exact": True, "groups": [["r0", "r1", "r2"]], "left_out": []}
     assert both(loss, plain, logits(THREE.space.sizes)) < 1e-9
 
 
 def test_the_penalty_is_the_expected_number_of_violations():
     flags = THREE.violations(THREE.space.all_codes())
-    loss = ConstraintLoss(Limits(THREE), SemanticConfig(semantic_weight=0, violation_weight=2.0))
+    loss, _ = keeping(semantic_weight=0, violation_weight=2.0)
     plain = lambda spread: 2 * sum(listed(THREE, spread, flags[:, n]) for n in range(3)).mean()  # noqa: E731
     assert both(loss, plain, logits(THREE.space.sizes)) < 1e-9
 
 
-def test_groups_that_cannot_be_joined_are_taken_one_by_one_and_told():
-    config = SemanticConfig(semantic_weight=1, most_nodes=10)
-    loss = ConstraintLoss(Limits(THREE, config.most_nodes), config)
-    assert not loss.about["exact"] and len(loss.about["groups"]) > 1 and not loss.about["left_out"]
+@pytest.mark.parametrize("most", [10, 5, 2])
+def test_groups_that_cannot_be_joined_are_taken_one_by_one_and_told(most):
+    loss, about = keeping(semantic_weight=1, most_nodes=most)
+    taken = [name for group in about["groups"] for name in group]
+    assert not about["exact"] and sorted([*taken, *about["left_out"]]) == ["r0", "r1", "r2"]
     spread = [x.softmax(dim=1).detach() for x in logits(THREE.space.sizes)]
     flags = THREE.violations(THREE.space.all_codes())
-    groups = [[int(name[1]) for name in group] for group in loss.about["groups"]]
+    groups = [[int(name[1]) for name in group] for group in about["groups"]]
     parts = [listed(THREE, spread, ~flags[:, group].any(axis=1)).log().mean() for group in groups]
     assert float(loss(spread)) == pytest.approx(-float(sum(parts)))
 
 
 def test_what_is_impossible_has_no_gradient_that_is_no_number():
     given = [torch.eye(3)[[0]].requires_grad_() for _ in range(3)]  # 0, 0, 0 breaks two of the three
-    loss = ConstraintLoss(Limits(THREE), SemanticConfig(semantic_weight=1, violation_weight=1))(given)
-    loss.backward()
-    assert bool(loss.isfinite()) and all(bool(one.grad.isfinite().all()) for one in given)
+    found = keeping(semantic_weight=1, violation_weight=1)[0](given)
+    found.backward()
+    assert bool(found.isfinite()) and all(bool(one.grad.isfinite().all()) for one in given)
 
 
-@pytest.fixture(scope="module")
-def lawful(tmp_path_factory):
-    """Pixels whose rule says that not all three can be black, nor all white."""
-    return pixels(tmp_path_factory.mktemp("lawful") / "data")
+def test_constraints_may_be_chosen_by_name():
+    assert keeping(constraints=["r2"])[1]["groups"] == [["r2"]]
+    assert keeping(semantic_weight=0.0, violation_weight=0.0)[1]["groups"] == []
+    for names in (["r9"], ["r0", "r9"]):
+        with pytest.raises(ConfigError, match="no constraint named 'r9'"):
+            keeping(constraints=names)
+
+
+@pytest.mark.parametrize("mode", ["joint", "sequential"])
+def test_the_loss_of_constraints_is_added_to_that_of_the_bottleneck(mode):
+    given = batch()
+    plain, made = model_of("cbm", {"mode": mode}), model_of("semantic", {"mode": mode, "semantic_weight": 0.5})
+    made.load_state_dict(plain.state_dict(), strict=False)
+    own = [scores.softmax(dim=1) for scores in made.encoder(given.pictures)]
+    kept = ~made.knowledge.violations(made.space.all_codes()).any(axis=1)
+    wanted = plain.phases(given)[0].loss(given) - 0.5 * listed(made.knowledge, own, kept).log().mean()
+    assert made.phases(given)[0].loss(given).item() == pytest.approx(wanted.item(), abs=1e-5)
 
 
 def with_rules(dataset, *texts):
     limits = [Constraint(f"r{n}", parse(text)) for n, text in enumerate(texts)]
-    old = dataset.knowledge
-    return Knowledge(old.space, old.labels, tuple(limits))
+    return Knowledge(dataset.knowledge.space, dataset.knowledge.labels, tuple(limits))
 
 
 @pytest.mark.parametrize("weights", [{"semantic_weight": 2.0}, {"semantic_weight": 0.0, "violation_weight": 10.0}])
 @pytest.mark.parametrize("mode", ["joint", "sequential"])
-def test_training_with_constraints_makes_answers_possible(weights, mode, lawful):
-    knowledge = with_rules(lawful, "count(a, b, c) == 1")  # not true of this data: only the loss can teach it
-    test = lawful["test"]
+def test_training_with_constraints_makes_answers_possible(weights, mode, data):
+    knowledge = with_rules(data, "count(a, b, c) == 1")  # not true of this data: only the loss can teach it
     broken = {}
     for name, settings in (("cbm", {}), ("semantic", weights)):
         given = Settings({**QUICK, "mode": mode, "supervised_share": 0.0, **settings})
-        model = MODELS[name](knowledge, lawful.layout, given, lawful.manifest["backbones"])
-        model.fit(lawful["train"], lawful["valid"])
-        said = np.stack([model.predict(test).concepts[c].codes for c in "abc"], axis=1)
-        broken[name] = knowledge.violations(said).mean()
+        model = MODELS[name](knowledge, data.layout, given, data.manifest["backbones"])
+        model.fit(data["train"], data["valid"])
+        said = model.predict(data["test"]).concepts
+        broken[name] = knowledge.violations(np.stack([said[c].codes for c in "abc"], axis=1)).mean()
     assert broken["semantic"] < 0.1 < broken["cbm"]
 
 
-def test_without_constraints_it_is_a_bottleneck(data):
-    batch = to_batch(data["valid"], torch.device("cpu"))
-    one, other = (fitted(name, data, epochs=1, seed=3) for name in ("cbm", "semantic"))
-    other.load_state_dict(one.state_dict())
-    one.eval(), other.eval()
-    assert torch.equal(one.phases(batch)[0].loss(batch), other.phases(batch)[0].loss(batch))
+def test_the_score_of_an_epoch_is_lowered_by_answers_that_break_a_constraint():
+    model = model_of("semantic", {"epochs": 1, "keeps": "last"})
+    model.fit(tiles()["train"], tiles()["valid"])
+    plain = model_of("cbm", {})
+    plain.load_state_dict(model.state_dict(), strict=False)
+    said = model.predict(tiles()["valid"]).concepts
+    codes = np.stack([said[name].codes for name in model.space.names], axis=1)
+    kept = 1 - model.knowledge.violations(codes).any(axis=1).mean()
+    feed = plain.feed(tiles()["valid"], plain.device)
+    assert model.history[0].score == pytest.approx(float(plain.validation_f1(feed, "labels")) * kept, abs=1e-6)
 
 
-def test_it_learns_an_easy_rule_and_tells_how_it_was_taught(data, tmp_path):
+def test_without_constraints_it_is_a_bottleneck():
+    free = Knowledge(tiles().knowledge.space, tiles().knowledge.labels)
+    plain, made = (
+        MODELS[name](free, tiles().layout, {"backbone": "mlp", "device": "cpu"}) for name in ("cbm", "semantic")
+    )
+    made.load_state_dict(plain.state_dict())
+    losses = [model.phases(batch())[0].loss(batch()).item() for model in (plain, made)]
+    assert losses[0] == losses[1]
+
+
+def test_it_learns_an_easy_rule_and_tells_how_it_was_taught(tmp_path):
+    data = pixels(tmp_path / "data")
     model = trained("semantic", data, tmp_path / "run", {"epochs": 20})
     said = model.predict(data["test"])
     assert (said.labels["y"].codes == data["test"].labels[:, 0]).mean() > 0.9
@@ -116,8 +150,8 @@ def test_it_learns_an_easy_rule_and_tells_how_it_was_taught(data, tmp_path):
     assert np.allclose(again.labels["y"].probabilities, said.labels["y"].probabilities, atol=1e-6)
 
 
-def test_only_some_constraints_and_unknown_ones():
-    loss = ConstraintLoss(Limits(THREE), SemanticConfig(constraints=["r2"]))
-    assert loss.about["groups"] == [["r2"]]
-    with pytest.raises(ConfigError, match="no constraint named 'r9'; there is: r0, r1, r2"):
-        ConstraintLoss(Limits(THREE), SemanticConfig(constraints=["r9"]))
+def test_bits_are_kept_apart_from_what_they_break():
+    knowledge = Knowledge.of(bits([*"ab"]), {"y": "a"}, [Constraint("r", parse("a or b"))])
+    loss, about = keeping(knowledge, semantic_weight=1.0)
+    sure = [torch.tensor([[0.25, 0.75]]), torch.tensor([[0.5, 0.5]])]
+    assert about["exact"] and loss(sure).item() == pytest.approx(-np.log(1 - 0.25 * 0.5), abs=1e-6)

@@ -1,6 +1,9 @@
 """A run that is ended anywhere goes on and ends with the very weights and history of one that was let alone."""
 
 import json
+import shutil
+import time
+from itertools import count as counting
 
 import pytest
 import torch
@@ -8,9 +11,7 @@ import torch
 from assay.config import Settings
 from assay.errors import DataError
 from assay.models import Order, train_run, train_together
-from assay.models.core import checkpoints
-from assay.models.core.checkpoints import _set_moments
-from assay.runs import CHECKPOINT, RunFolder
+from assay.runs import CHECKPOINT
 from tests.pixels import QUICK
 
 SETTINGS = {**QUICK, "epochs": 5, "patience": 3, "backbone": "mlp"}
@@ -22,9 +23,9 @@ class Killed(BaseException):
 
 
 @pytest.fixture(autouse=True)
-def keep_every_epoch(monkeypatch):
-    monkeypatch.setattr(checkpoints, "SECONDS", 0.0)
-    monkeypatch.setattr(checkpoints.Checkpoint.__init__, "__defaults__", (0.0,))
+def clock(monkeypatch):
+    """Let much time pass whenever somebody looks at the clock, so that every epoch is kept."""
+    monkeypatch.setattr(time, "monotonic", counting(0.0, 100.0).__next__)
 
 
 def order(name, settings, seed=2):
@@ -105,23 +106,14 @@ def test_seeds_side_by_side_go_on_together(data, tmp_path):
         assert files(tmp_path / "killed" / f"seed{seed}") == files(tmp_path / "quiet" / f"seed{seed}")
 
 
-def test_seeds_that_were_finished_before_the_kill_stay(data, tmp_path, monkeypatch):
+def test_seeds_that_were_finished_before_the_kill_stay(data, tmp_path):
     plan, seeds = order("dpl", {}), [0, 7]
     train_together(plan, seeds, data, tmp_path / "quiet")
-    finish, finished = RunFolder.predictions, []
-
-    def kill_at_the_second(self, split):
-        if self.folder.name == "seed7":
-            raise Killed
-        finished.append(split)
-        return finish(self, split)
-
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(RunFolder, "predictions", kill_at_the_second)
-        train_together(plan, seeds, data, tmp_path / "killed")
+    shutil.copytree(tmp_path / "quiet", tmp_path / "killed")
+    (tmp_path / "killed" / "seed7" / "run.json").unlink()  # killed before the second was finished
     before = (tmp_path / "killed" / "seed0" / "run.json").stat().st_mtime_ns
     train_together(plan, seeds, data, tmp_path / "killed")
-    assert finished and (tmp_path / "killed" / "seed0" / "run.json").stat().st_mtime_ns == before
+    assert (tmp_path / "killed" / "seed0" / "run.json").stat().st_mtime_ns == before
     for seed in seeds:
         assert files(tmp_path / "killed" / f"seed{seed}") == files(tmp_path / "quiet" / f"seed{seed}")
     with pytest.raises(DataError, match="holds a finished run"):
@@ -129,23 +121,25 @@ def test_seeds_that_were_finished_before_the_kill_stay(data, tmp_path, monkeypat
 
 
 def test_checkpoints_are_not_written_all_the_time(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoints.Checkpoint.__init__, "__defaults__", (1000.0,))
-    written = []
-    write = checkpoints.write_atomically
-    monkeypatch.setattr(checkpoints, "write_atomically", lambda *what: (written.append(what), write(*what)))
-    train_run(order("dpl", {}), data, tmp_path / "run")
-    assert len(written) == 1
+    monkeypatch.setattr(time, "monotonic", lambda: 5.0)  # the clock stands still
+    with pytest.raises(Killed):
+        train_run(order("dpl", {}), data, tmp_path / "run", killed_after(4))
+    seen = []
+    train_run(order("dpl", {}), data, tmp_path / "run", lambda epoch, epochs: seen.append(epoch.number))
+    assert seen == [2, 3, 4, 5]  # only the first was kept
+
+
+@pytest.mark.parametrize("name", ["adamw", "sgd", "rmsprop"])
+def test_every_optimizer_goes_on_after_a_kill(name, data, tmp_path):
+    plan = order("cbm", {"optimizer": name})
+    train_run(plan, data, tmp_path / "quiet")
+    with pytest.raises(Killed):
+        train_run(plan, data, tmp_path / "run", killed_after(3))
+    train_run(plan, data, tmp_path / "run")
+    assert files(tmp_path / "run") == files(tmp_path / "quiet")
 
 
 def test_the_record_says_how_it_was_trained(data, tmp_path):
     train_run(order("dpl", {"epochs": 1}), data, tmp_path / "run")
     record = json.loads((tmp_path / "run" / "run.json").read_text())
     assert record["training"] == {"device": "cpu", "precision": "float32", "held": True, "captured": False}
-
-
-def test_moments_lie_in_memory_as_their_parameters_do():
-    weights = torch.nn.Parameter(torch.rand(4, 3, 5, 5).to(memory_format=torch.channels_last))
-    optimizer = torch.optim.Adam([weights])
-    _set_moments(optimizer, {"0.exp_avg": torch.rand(4, 3, 5, 5), "0.step": torch.tensor(3.0)})
-    state = optimizer.state[weights]
-    assert state["exp_avg"].stride() == weights.stride() and state["step"].item() == 3  # a fused step needs both alike

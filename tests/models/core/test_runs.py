@@ -2,18 +2,19 @@
 
 import json
 import shutil
+from dataclasses import asdict
 
-import numpy as np
 import pytest
 from safetensors.torch import load_file
 
-from assay.data import Dataset
+from assay.config import Settings
+from assay.data import Dataset, Fold
 from assay.errors import AssayError, DataError, UnknownName
-from assay.models import load_model, predict_run
+from assay.models import Order, load_model, predict_run, train_run, transfer_run
 from assay.predictions import read_predictions
 from assay.runs import RunFolder
 from tests.conftest import write
-from tests.pixels import NETWORKS, pixels, trained
+from tests.pixels import pixels, trained
 
 QUICKEST = {"epochs": 1}
 
@@ -47,17 +48,6 @@ def test_predictions_tell_the_seed_versions_and_data(run, data):
     assert found.about["config"] == json.loads((run / "run.json").read_text())["config"]
 
 
-@pytest.mark.parametrize("name", NETWORKS)
-def test_a_model_comes_back_as_it_was(name, data, tmp_path):
-    before = trained(name, data, tmp_path / "run", QUICKEST, seed=5)
-    after = load_model(tmp_path / "run")
-    assert (after.seed, after.config, after.training) == (5, before.config, False)
-    for one, other in zip(
-        before.predict(data["test"]).labels.values(), after.predict(data["test"]).labels.values(), strict=True
-    ):
-        assert np.array_equal(one.probabilities, other.probabilities)
-
-
 def test_a_finished_run_is_not_written_over(run, data):
     with pytest.raises(DataError, match="holds a finished run; choose another folder"):
         trained("dpl", data, run)
@@ -78,16 +68,6 @@ def test_an_unfinished_run_is_begun_again(copy, data):
     (copy / "run.json").unlink()
     trained("dpl", data, copy, QUICKEST)
     assert RunFolder(copy).about()["config"]["epochs"] == 1
-
-
-def test_a_run_is_finished_only_when_all_its_predictions_are_there(data, tmp_path, monkeypatch):
-    def stop(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("assay.predictions.Predictions.write", stop)
-    with pytest.raises(KeyboardInterrupt):
-        trained("dpl", data, tmp_path / "run", QUICKEST)
-    assert not (tmp_path / "run" / "run.json").exists()
 
 
 def test_what_cannot_be_trained_leaves_no_folder(data, mnlogic, tmp_path):
@@ -173,3 +153,41 @@ def test_continual_data_is_learned_stage_by_stage_from_the_first(tmp_path):
     found = RunFolder(tmp_path / "run").all_predictions(dataset.knowledge)
     assert list(found) == ["test_1", "test_2", "hard", "valid_1", "valid_2"]
     assert Dataset.open(tmp_path / "data")["train_1"].concepts[:, 0].all()
+
+
+def test_a_dataset_fits_another_run_if_concepts_labels_and_pictures_are_alike(run, data, tmp_path):
+    sizes = {"train": 4, "valid": 4, "test": 8}
+    other = pixels(tmp_path / "rule", formula="a or b", splits=sizes)
+    assert [path.stem for path in transfer_run(run, other, tmp_path / "out")]
+    said = read_predictions(tmp_path / "out" / "predictions" / "test.parquet", other.knowledge)
+    own = load_model(run).predict(other["test"])
+    assert (said.labels["y"].codes == own.labels["y"].codes).all() and said.fingerprint == other.fingerprint
+    with pytest.raises(DataError, match="holds predictions only; the run that made them is"):
+        load_model(tmp_path / "out")
+    wider = pixels(tmp_path / "wider", k=4, formula="a and b or c and d", splits=sizes)
+    with pytest.raises(DataError, match="'mnlogic' has other concepts than the run was trained on"):
+        transfer_run(run, wider, tmp_path / "wide")
+    numbers = write(
+        tmp_path / "sum", "mnmath", equations={"y": "a + b + c"}, names=[*"abc"], digit_values=[0, 1], splits=sizes
+    )
+    with pytest.raises(DataError, match="has other (labels|concepts)"):
+        transfer_run(run, numbers, tmp_path / "number")
+    drawn = write(tmp_path / "drawn", "mnlogic", k=3, formula="a or b", splits=sizes)
+    with pytest.raises(DataError, match="reads pictures of 3 x 1 in 1 channel, and 'mnlogic' has 84 x 28 in 1 channel"):
+        transfer_run(run, drawn, tmp_path / "pictures")
+
+
+def test_a_fold_is_learned_outside_and_predicted_inside(data, tmp_path):
+    fold = Fold(1, 4)
+    order = Order("dpl", Settings({"epochs": 1, "device": "cpu"}), fold=fold)
+    train_run(order, data, tmp_path / "run")
+    said = read_predictions(tmp_path / "run" / "predictions" / "train.parquet", data.knowledge)
+    inside, held_out = fold.divide(data["train"])
+    assert sorted(said.index) == sorted(held_out.index) and len(inside) + len(held_out) == 256
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["fold"] == asdict(fold)
+
+
+def test_a_record_says_what_a_study_calls_the_model(data, tmp_path):
+    order = Order("blackbox", Settings({"epochs": 1, "device": "cpu"}), called={"model": "mine"})
+    train_run(order, data, tmp_path / "run")
+    assert json.loads((tmp_path / "run" / "run.json").read_text())["called"] == {"model": "mine"}

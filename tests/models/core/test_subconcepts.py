@@ -1,7 +1,7 @@
 """Concepts made of finer ones: exact, one reader for all cells, taught first by annotations or through the concepts."""
 
 from dataclasses import replace
-from itertools import permutations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,10 +12,9 @@ from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.config import Settings
 from assay.data import Annotation, Dataset, annotate
 from assay.errors import ConfigError, KnowledgeError
-from assay.logic import AllDifferent, Const, Knowledge, Var
+from assay.logic import Knowledge
 from assay.models import MODELS, Order, load_model, train_run
-from assay.models.core.encoder import ConceptEncoder
-from assay.models.core.subconcepts import LikeConcepts, readers_of
+from assay.models.core.subconcepts import readers_of
 from assay.render import Box, Layout
 
 NETWORKS = ("cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
@@ -29,52 +28,56 @@ def boards(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return assay.make("sudoku-mini", tmp_path_factory.mktemp("boards") / "data", splits=sizes, **plain)
 
 
-def all_different(side: int) -> LikeConcepts:
-    space = digits([f"c{i}" for i in range(side)], range(side + 1))
-    formula = AllDifferent((Const(0), *(Var(f"part{i + 1}") for i in range(side))))
-    return LikeConcepts(formula, [range(side)], space, Concept("unit", (False, True)))
+CELLS = digits(["p", "q", "r"], range(3))
+FINER = Knowledge.of(CELLS, {"up": "p < q", "down": "q < r", "most": "max(p, q)", "some": "all_different(p, q, r)"})
+SPACE = ConceptSpace((*bits(["up", "free", "down"]).concepts, Concept("most", (0, 1, 2, 7)), *bits(["some"]).concepts))
+PARTS = Layout(12, 4, 1, {cell: Box(4 * place, 0, 4 * place + 4, 4) for place, cell in enumerate("pqr")})
 
 
-@pytest.mark.parametrize("side", [2, 4, 6])
-def test_all_different_is_the_permanent(side: int) -> None:
-    logits = torch.randn(3, side, side + 1, generator=torch.Generator().manual_seed(side)) * 3
-    logs = logits.double().log_softmax(dim=2)
-    (found,) = all_different(side)(list(logs.unbind(dim=1)))
-    digit = logs.exp()[:, :, 1:]
-    ways = [digit[:, range(side), list(way)].prod(dim=1) for way in permutations(range(side))]
-    assert torch.allclose(found[:, 1].exp(), torch.stack(ways).sum(dim=0))
-    assert torch.allclose(found.exp().sum(dim=1), torch.ones(3).double())
+def of_cells(name: str = "dpl", **settings: object) -> Any:
+    """Return a model whose concepts, but for one, are made of three cells."""
+    knowledge = Knowledge.of(SPACE, {"y": "up and not down or free"}, subconcepts=FINER)
+    return MODELS[name](knowledge, PARTS, {"backbone": "mlp", "device": "cpu", **settings})
 
 
-def test_logs_stay_numbers_however_certain_the_cells() -> None:
-    cells = (torch.eye(10)[1:] * 400).requires_grad_()  # nine cells that surely show 1 to 9
-    logs = [row[None] for row in cells.log_softmax(dim=1)]
-    (valid,) = all_different(9)(logs)
-    assert valid[0, 1] == 0 and torch.isfinite(valid).all()
-    (broken,) = all_different(9)([logs[0], *logs[:1], *logs[2:]])
-    broken[0, 1].backward()
-    assert -900 < float(broken[0, 1].detach()) < -300 and torch.isfinite(cells.grad).all()
-
-
-def test_units_share_a_diagram_and_cells_a_reader(boards: Dataset) -> None:
-    model = MODELS["cbm"](boards, settings=FAST)
+def test_concepts_are_as_probable_as_the_cells_that_make_them() -> None:
+    model, pictures = of_cells().eval(), torch.rand(6, 1, 4, 12)
     (reader,) = readers_of(model)
-    assert [len(group.parts) for group in reader.groups] == [12]
-    assert len(reader.encoder.readers) == 1 and len(model.encoder.readers) == 1
+    with torch.no_grad():
+        for part in reader.parameters():
+            part *= 2
+        cells = [logits.softmax(dim=1) for logits in reader.read(pictures)]
+        found = dict(zip(SPACE.names, model.answer(pictures, {}).concepts, strict=True))
+    codes = CELLS.all_codes().astype(np.int64)
+    chances = torch.stack([own[:, codes[:, place]] for place, own in enumerate(cells)]).prod(dim=0)
+    for place, label in enumerate(FINER.labels):
+        values = [label.values[code] for code in FINER.labels_of(codes)[:, place]]
+        for code, value in enumerate(SPACE.concept(label.name).values):
+            wanted = chances[:, [own == value for own in values]].sum(dim=1)  # 7 is never the greatest of two cells
+            assert torch.allclose(found[label.name][:, code], wanted, atol=1e-5)
+    assert torch.allclose(found["free"].sum(dim=1), torch.ones(6))
 
 
-def test_concepts_that_are_not_made_are_read_as_ever() -> None:
-    finer = Knowledge.of(digits(["a", "b"], range(3)), {"same": "a == b"})
-    boxes = {"a": Box(0, 0, 4, 4), "b": Box(4, 0, 8, 4)}
-    encoder = ConceptEncoder(bits(["lit", "same"]), Layout(8, 4, 1, boxes), "mlp", subconcepts=finer)
-    lit, same = encoder(torch.rand(5, 1, 4, 8))
-    assert lit.shape == same.shape == (5, 2)
-    assert torch.allclose(same.exp().sum(dim=1), torch.ones(5)) and not torch.allclose(
-        lit.exp().sum(dim=1), torch.ones(5)
-    )
-    a, b = (logits.softmax(dim=1) for logits in encoder.readers[1].read(torch.ones(1, 1, 4, 8)))
-    certain = encoder(torch.ones(1, 1, 4, 8))[1].exp()
-    assert torch.allclose(certain[0, 1], (a * b).sum())
+def test_cells_of_one_kind_are_read_by_one_network_unless_told_otherwise() -> None:
+    swapped = torch.cat([(pictures := torch.rand(2, 1, 4, 12))[..., 4:8], pictures[..., :4], pictures[..., 8:]], dim=3)
+    for share in (True, False):
+        model = of_cells(share=share).eval()
+        (reader,) = readers_of(model)
+        one, other = (reader.read(images) for images in (pictures, swapped))
+        assert torch.allclose(one[0], other[1], atol=1e-6) == share and torch.equal(one[2], other[2])
+
+
+@pytest.mark.parametrize("name", ["dpl", "probcbm"])
+def test_losses_stay_numbers_however_certain_the_cells(name: str) -> None:
+    model = of_cells(name)
+    (reader,) = readers_of(model)
+    with torch.no_grad():
+        for part in reader.parameters():
+            part *= 400
+    said = model.answer(torch.rand(8, 1, 4, 12), {})
+    loss = -sum(own.clamp(min=1e-12).log().sum() for own in [*said.labels, *said.concepts])
+    loss.backward()
+    assert loss.isfinite() and all(p.grad is None or p.grad.isfinite().all() for p in model.parameters())
 
 
 @pytest.mark.parametrize("name", NETWORKS)
@@ -161,7 +164,9 @@ def test_units_that_are_dropped_take_nothing_with_them(boards: Dataset, tmp_path
     fewer = Dataset.open(tmp_path / "fewer")
     assert fewer.knowledge.subconcepts.label_names == fewer.knowledge.space.names == boards.knowledge.space.names[1:]
     assert fewer["train"].subconcepts.shape == (24, 16)
-    assert [len(group.parts) for group in readers_of(MODELS["cbm"](fewer, settings=FAST))[0].groups] == [11]
+    assert MODELS["cbm"](fewer, settings=FAST).predict(fewer["test"]).concepts.keys() == set(
+        fewer.knowledge.space.names
+    )
     annotate(boards, Annotation(refine={unit: [True] for unit in boards.knowledge.space.names}), tmp_path / "other")
     other = Dataset.open(tmp_path / "other")
     assert other.knowledge.subconcepts is None and other["train"].subconcepts is None

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import DataError, KnowledgeError
-from assay.logic import Knowledge
+from assay.logic import Knowledge, Label, parse
 from assay.models.rule.circuit import DiagramLayer, RuleLayer
 from assay.seeds import rng_for
 from assay.tasks import TASKS
@@ -87,6 +87,23 @@ def test_marginals_add_up_to_one_and_say_what_the_worlds_say(place):
             assert torch.allclose(found[:, code], weights[:, labels == code].sum(dim=1))
 
 
+@pytest.mark.parametrize("place", PLACES[::3])
+def test_logs_are_those_of_the_probabilities_however_improbable(place):
+    knowledge = random_knowledge(place)
+    rule, concepts = RuleLayer(knowledge).double(), [one.detach() for one in beliefs(knowledge.space, 4, place)]
+    found = rule.logs([one.log() for one in concepts])  # some concepts are impossible
+    assert found.isfinite().all() and torch.allclose(found.exp(), rule(concepts), atol=1e-9)
+
+
+def test_logs_learn_where_probabilities_vanish():
+    names = [f"b{i}" for i in range(64)]
+    layer = RuleLayer(Knowledge.of(bits(names), {"y": " and ".join(names)}))
+    logits = [torch.zeros(1, 2, requires_grad=True) for _ in names]
+    loss = -layer.logs([one.log_softmax(1) - 3 for one in logits])[0, 1]
+    loss.backward()
+    assert loss.item() > 64 and all(one.grad.abs().sum() > 0.1 for one in logits)
+
+
 def test_gradients_are_the_slopes():
     knowledge = Knowledge.of(digits(["a", "b"], range(3)), {"sum": "a + b", "same": "a == b"})
     layer = DiagramLayer(knowledge.diagram)
@@ -147,6 +164,15 @@ def test_labels_that_the_rule_never_gives_are_refused():
     assert rule.outcome_numbers(np.array([[0, 0], [0, 1], [1, 1], [0, 0]])).tolist() == [0, 1, 2, 0]
     with pytest.raises(DataError, match=r"can never give the labels \[1, 0\]"):
         rule.outcome_numbers(np.array([[0, 0], [1, 0]]))
+
+
+def test_a_label_that_can_have_other_values_than_its_own_is_refused():
+    space = ConceptSpace((Concept("n", (0, 1, 2)),))
+    rule = RuleLayer(Knowledge(space, (Label("z", parse("n"), (1, 2, 0, 5)),)))
+    (found,) = rule.marginals(rule([torch.tensor([[0.5, 0.3, 0.2]])]))
+    assert found[0].tolist() == pytest.approx([0.3, 0.2, 0.5, 0.0])
+    with pytest.raises(KnowledgeError, match="label 'z' can be 2, which is none of its values"):
+        RuleLayer(Knowledge(space, (Label("z", parse("n"), (0, 1)),)))
 
 
 def test_a_label_that_may_be_absent_is_refused():

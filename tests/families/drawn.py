@@ -1,0 +1,28 @@
+"""What tasks and recipes draw, by split."""
+
+import numpy as np
+
+from assay.config import Settings
+from assay.data import recipe_from
+
+
+def split_of(task, name):
+    """Return a split of a task by its name."""
+    return next(split for split in task.splits() if split.name == name)
+
+
+def worlds_of(task, split="train", count=60, seed=0):
+    """Return the first worlds of a split."""
+    return task.worlds_in(split_of(task, split), seed).worlds(np.arange(count))
+
+
+def codes_of(worlds):
+    """Return the concepts of worlds."""
+    return np.array([world.codes for world in worlds])
+
+
+def split_codes(task, **settings):
+    """Return a task by name under the settings of its recipe, and the concepts of all worlds of each split."""
+    recipe = recipe_from(task, Settings(settings))
+    sources = {split.name: recipe.task.worlds_in(split, recipe.seed) for split in recipe.splits}
+    return recipe.task, {name: source.codes(np.arange(source.split.size)) for name, source in sources.items()}
