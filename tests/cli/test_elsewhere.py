@@ -51,8 +51,7 @@ def test_a_run_answers_for_other_data_with_the_same_concepts(run, tmp_path, assa
 
 
 @pytest.mark.parametrize(
-    ("settings", "why"),
-    [({"k": 4, "formula": "a and d"}, "other concepts"), ({"formula": "a and b"}, None)],
+    ("settings", "why"), [({"k": 4, "formula": "a and d"}, "other concepts"), ({"formula": "a and b"}, None)]
 )
 def test_other_concepts_are_refused_and_other_rules_are_not(settings, why, run, tmp_path, assay):
     there = made(tmp_path / "there", **settings)
