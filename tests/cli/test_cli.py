@@ -18,8 +18,7 @@ from assay.errors import DataError
 from assay.mending import STRATEGIES
 from assay.metrics import METRICS
 from assay.models import BACKBONES, METHODS, MODELS
-from assay.studies import LocalWorkers
-from assay.studies.work import perform
+from assay.studies import LocalWorkers, perform
 from assay.tasks import TASKS
 from tests.pixels import TASK
 from tests.quick import FEW, tasks

@@ -54,7 +54,7 @@ if len(sys.argv) > 1:
 DRAW = """
 import sys
 from pathlib import Path
-from assay.render.engines.blender import running_blender
+from assay.render import running_blender
 running_blender().draw(Path("nowhere"))
 """
 

@@ -9,8 +9,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.contracts import BottleneckModel, one_hot
 from assay.diagnosis import ATTRIBUTION_HEAD as HEAD
-from assay.diagnosis import attribute, diagnose, evidence_of, rule_head
-from assay.diagnosis.errors import CAUSES
+from assay.diagnosis import CAUSES, attribute, diagnose, evidence_of, rule_head
 from assay.errors import ConfigError, RuleUnknown
 from assay.logic import NO_RULE, Knowledge, Label
 from assay.seeds import rng_for

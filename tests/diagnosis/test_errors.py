@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis import diagnose
-from assay.diagnosis.errors import CAUSES
+from assay.diagnosis import CAUSES, diagnose
 from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.diagnosis.models import FINE, Model, clear_case, evidence, on_test, rule, signs, some, turned, unruled

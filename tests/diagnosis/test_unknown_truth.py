@@ -8,11 +8,10 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace
 from assay.contracts import BottleneckModel
-from assay.diagnosis import Units, answers_from, rule_head
+from assay.diagnosis import Units, answers_from, rule_head, violations_of
 from assay.diagnosis.interventions.manipulation import toggle_concepts
 from assay.diagnosis.interventions.policies import ValidationRanking
 from assay.diagnosis.interventions.sources import draw_expert_answers, even_confusion
-from assay.diagnosis.violations import violations_of
 from assay.logic import Constraint, Knowledge, parse
 from assay.metrics import Between, Evidence
 

@@ -5,7 +5,7 @@ import json
 import numpy as np
 
 from assay.concepts import bits, digits
-from assay.diagnosis.violations import violations_of
+from assay.diagnosis import violations_of
 from assay.logic import Constraint, Knowledge, parse
 from assay.metrics import Evidence
 from tests.predictors import random_evidence

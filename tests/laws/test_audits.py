@@ -6,8 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.auditing import CHECKS, audit
-from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing import CHECKS, AuditedDataset, AuditedSplit, audit
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import AssayError
 from assay.logic import Knowledge

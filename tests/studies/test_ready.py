@@ -8,9 +8,7 @@ import pytest
 
 from assay.errors import UnknownName
 from assay.metrics import METRICS
-from assay.studies import departures, find_study, ready_studies
-from assay.studies.ledger import absent_tables, fidelity
-from assay.studies.results import tables_of
+from assay.studies import absent_tables, departures, fidelity, find_study, ready_studies, tables_of
 
 READY = ready_studies()
 ASKED = {

@@ -12,8 +12,7 @@ import yaml
 
 from assay.config import Settings
 from assay.errors import ConfigError, RunFailed
-from assay.studies import LocalWorkers, load_study, read_records, run_study, study_from
-from assay.studies.work import perform
+from assay.studies import LocalWorkers, load_study, perform, read_records, run_study, study_from
 from tests.pixels import TASK
 from tests.samples import needs_task
 
