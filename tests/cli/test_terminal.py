@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 import typer
-from assay.cli.app import app
+from assay.cli import app
 from typer.testing import CliRunner
 
 from assay.distribution import EXTRAS
