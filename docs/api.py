@@ -9,22 +9,25 @@ from pathlib import Path
 from typing import Any
 
 import assay
+from assay.doors import homes_in
 from assay.registry import Registry
 
 HERE = Path(__file__).parent
 GROUPS = {
     "data": (
         "Data",
-        "make load from_table from_hf confound pairs audit Dataset SplitData Split Recipe TorchSplit",
+        "make load import_folder from_table from_hf annotate confound pairs audit export push Dataset SplitData Split "
+        "Recipe TorchSplit",
     ),
     "models": (
         "Models and runs",
-        "train Run wrap MODELS BACKBONES run_study StudyResult run_suite score_entry SuiteResult",
+        "train predict Run wrap MODELS BACKBONES run_study StudyResult run_suite score_entry SuiteResult",
     ),
     "judging": (
         "Scores and diagnoses",
-        "diagnose Diagnosis FINDINGS score METRICS count intervene discover saliency mend report view Predictions "
-        "Answer predictions_for read_predictions Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
+        "diagnose Diagnosis FINDINGS score METRICS count intervene attribute leakage probe discover saliency align "
+        "mend report view Predictions Answer predictions_for read_predictions decode "
+        "Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
         "rule_consistency RunningMetric codes_of plot_errors plot_coverage write_report",
     ),
     "rules": (
@@ -35,7 +38,7 @@ GROUPS = {
     "tasks": ("Tasks and worlds", "TASKS Task World Style Picture Layout Box"),
     "checks": (
         "Checks and errors",
-        "check_task check_model check_metric check_finding require oracle given_reading AssayError",
+        "check_task check_model check_metric check_finding require oracle given_reading AssayError __version__",
     ),
 }
 """Each group's title and names, in the order of its page."""
@@ -50,9 +53,20 @@ def index() -> str:
         "`python docs/api.py`.",
     ]
     for group, (title, names) in GROUPS.items():
-        rows = [f"| `{name}` | {first_line(name)} | `{assay._HOMES[name]}` |" for name in names.split()]
+        rows = [f"| `{name}` | {first_line(name)} | `{home_of(name)}` |" for name in names.split()]
         parts += [f"## [{title}](api/{group}.md)", "\n".join(["| name | | module |", "| --- | --- | --- |", *rows])]
     return "\n\n".join(parts) + "\n"
+
+
+def home_of(name: str) -> str:
+    """Return the module that defines a public name, behind the doors that lead to it."""
+    module = "assay"
+    while (door := HERE.parent.joinpath("src", *module.split("."), "__init__.py")).exists():
+        homes = homes_in(door.read_text(encoding="utf-8"))
+        if name not in homes:
+            break
+        module = homes[name]
+    return module
 
 
 def first_line(name: str) -> str:
@@ -60,6 +74,8 @@ def first_line(name: str) -> str:
     thing: Any = getattr(assay, name)
     if isinstance(thing, Registry):
         return f"The registry of {thing.kind}s by name."
+    if name == "__version__":
+        return "The version of this package."
     if not (inspect.isclass(thing) or callable(thing)):
         return "What is random about a world besides its concepts, by name."
     return (inspect.getdoc(thing) or "").partition("\n")[0].replace("|", "\\|")
@@ -69,7 +85,7 @@ def page(group: str) -> str:
     """Return the page of a group, which mkdocstrings fills."""
     title, names = GROUPS[group]
     head = f"# {title}\n\nThe [list of all names](../api.md) has one line about each.\n"
-    return "\n".join([head, *(f"::: {assay._HOMES[name]}.{name}\n" for name in names.split())])
+    return "\n".join([head, *(f"::: {home_of(name)}.{name}\n" for name in names.split())])
 
 
 def pages() -> dict[Path, str]:

@@ -10,19 +10,29 @@ if TYPE_CHECKING:
     from assay.api import Run as Run
     from assay.api import StudyResult as StudyResult
     from assay.api import SuiteResult as SuiteResult
+    from assay.api import align as align
+    from assay.api import annotate as annotate
+    from assay.api import attribute as attribute
     from assay.api import audit as audit
     from assay.api import confound as confound
     from assay.api import count as count
+    from assay.api import decode as decode
     from assay.api import diagnose as diagnose
     from assay.api import discover as discover
+    from assay.api import export as export
+    from assay.api import import_folder as import_folder
     from assay.api import intervene as intervene
+    from assay.api import leakage as leakage
     from assay.api import load as load
     from assay.api import make as make
     from assay.api import mend as mend
     from assay.api import pairs as pairs
     from assay.api import plot_coverage as plot_coverage
     from assay.api import plot_errors as plot_errors
+    from assay.api import predict as predict
     from assay.api import predictions_for as predictions_for
+    from assay.api import probe as probe
+    from assay.api import push as push
     from assay.api import report as report
     from assay.api import run_study as run_study
     from assay.api import run_suite as run_suite

@@ -8,9 +8,7 @@ import pyarrow as pa
 import pytest
 import torch
 
-from assay.api import count, diagnose, predictions_for, score
-from assay.api.answers import predictor_of
-from assay.api.judging import predictions_of, read_answers
+from assay.api import count, diagnose, make, predictions_for, score
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.data import Dataset
 from assay.errors import ConfigError, DataError
@@ -115,36 +113,69 @@ class Estimator:
         return np.tile([0.9, 0.1], (len(rows), 1))
 
 
-def test_functions_and_estimators_are_asked_in_batches(mnlogic: Dataset, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("assay.api.answers.BATCH", 7)
-    data = mnlogic["test"]
-    found = predictor_of(brightness, mnlogic)(data)
-    assert found.labels["y"].codes.tolist() == brightness(data.images).tolist() and found.about["model"] == "brightness"
-    halved = predictor_of(brightness, mnlogic, lambda images: images // 2)(data)
-    assert halved.labels["y"].codes.tolist() == brightness(data.images // 2).tolist()
-    both = predictor_of(lambda images: ({"a": brightness(images)}, brightness(images)), mnlogic)(data)
-    assert both.concepts["a"].codes.tolist() == both.labels["y"].codes.tolist()
-    named = predictor_of(lambda images: {"labels": brightness(images), "concepts": None}, mnlogic)(data)
-    assert named.labels["y"].codes.tolist() == found.labels["y"].codes.tolist() and not named.concepts
-    sure = predictor_of(Estimator(), mnlogic)(data).labels["y"]
-    assert set(sure.codes.tolist()) == {1} and sure.probabilities[0].tolist() == [0.1, 0.9]  # by class, not by place
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+    """More examples than a model is asked about at once."""
+    sizes = {"train": 8, "valid": 4, "test": 600, "hard": 4, "ood": 0, "pairs": 0}
+    return make("mnlogic", tmp_path_factory.mktemp("many") / "data", k=3, pixels=True, splits=sizes)
+
+
+def right(model: Any, data: Dataset, metric: str = "label_accuracy", **how: Any) -> float:
+    """Return how often a model is right on the test split."""
+    return float(diagnose(data, model, splits=["test"], **how).scores["test"][metric].value)
+
+
+def test_functions_and_estimators_are_asked_about_every_picture(many: Dataset) -> None:
+    data = many["test"]
+    asked: list[int] = []
+
+    def share(images: np.ndarray) -> float:
+        return pytest.approx((brightness(images) == data.labels[:, 0]).mean())
+
+    def counted(images: np.ndarray) -> np.ndarray:
+        asked.append(len(images))
+        return brightness(images)
+
+    assert right(counted, many) == share(data.images) and len(asked) > 1 and sum(asked) == len(data)
+    assert right(brightness, many, transform=lambda images: images // 2) == share(data.images // 2)
+    first = pytest.approx((brightness(data.images) == data.concepts[:, 0]).mean())
+    said = {"a": data.concepts[:, 0], "b": data.concepts[:, 1], "c": data.concepts[:, 2]}
+    done = [0]
+
+    def both(images: np.ndarray) -> Any:
+        rows = slice(done[0], done[0] + len(images))
+        done[0] += len(images)
+        return {name: codes[rows] for name, codes in said.items()}, brightness(images)
+
+    assert right(both, many, "concept_accuracy") == 1
+    assert right(lambda images: {"labels": brightness(images), "concepts": None}, many) == share(data.images)
+    ones = pytest.approx((data.labels == 1).mean())
+    assert right(Estimator(), many) == ones  # probabilities by class, not by place
     certain = type("Certain", (), {"classes_": Estimator.classes_, "predict": Estimator.predict})()
-    plain = predictor_of(certain, mnlogic)(data).labels["y"]
-    assert set(plain.codes.tolist()) == {1} and plain.probabilities is None
+    assert right(certain, many) == ones and 0 < first.expected < 1
     with pytest.raises(ConfigError, match="a int is no model"):
-        predictor_of(3, mnlogic)
+        diagnose(many, 3)
 
 
 def test_a_model_is_asked_about_all_but_training_tests_first(mnlogic: Dataset) -> None:
-    found = predictions_of(mnlogic, brightness)
-    assert list(found) == ["test", "valid", "ood", "hard", "pairs"]
-    assert list(predictions_of(mnlogic, brightness, ["hard", "valid"])) == ["hard", "valid"]
-    one = found["valid"]
-    assert predictions_of(mnlogic, one) == {"valid": one} and list(predictions_of(mnlogic, [one])) == ["valid"]
-    assert list(read_answers(mnlogic, {"x": one})) == ["valid"]
-    for wrong in ([], [3]):
+    assert list(score(mnlogic, brightness)) == ["test", "valid", "ood", "hard"]
+    assert list(diagnose(mnlogic, brightness, splits=["hard", "valid"]).scores) == ["hard", "valid"]
+    one = mnlogic["valid"].predictions(brightness(mnlogic["valid"].images))
+    for answers in (one, [one], {"x": one}):
+        assert list(score(mnlogic, answers)) == ["valid"]
+    for wrong in ([], [3], {"x": "y"}):
         with pytest.raises(ConfigError, match="expected predictions"):
-            predictions_of(mnlogic, wrong)
+            score(mnlogic, wrong)
+
+
+@pytest.mark.parametrize("total", [0.9991, 1.0009, 0.9985, 1.0015])
+def test_sums_of_probabilities_may_be_off_by_a_thousandth(total: float, shelf: Dataset) -> None:
+    labels = {"same": np.tile([0.5, total - 0.5], (6, 1)), "pile": PILE}
+    if abs(total - 1) < 1e-3:
+        assert predictions_for(shelf["test"], labels).labels["same"].codes is not None
+        return
+    with pytest.raises(DataError, match="add up to 1"):
+        predictions_for(shelf["test"], labels)
 
 
 def test_scores_are_those_of_each_split_but_pairs(mnlogic: Dataset) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 
 from assay.config import Settings
-from assay.diagnosis import CAUSES
 from assay.models import Order, train_run
 from assay.predictions import Answer
 from assay.testing import oracle
@@ -50,7 +49,8 @@ def test_a_weak_detector_is_blamed_by_the_command_line(assay, tmp_path):
     assert told["whole"]["swap"]["corrected"]["perception"] == missed
     assert told["concepts"][0]["concept"] == "c" and told["concepts"][0]["mends"] == missed
     diagnosed = json.loads(assay("diagnose", tmp_path / "run", "--json").out)["errors"]["test"]
-    assert {cause: told["whole"][cause] for cause in CAUSES} == {cause: diagnosed[cause] for cause in CAUSES}
+    causes = told["whole"].keys() & diagnosed.keys()
+    assert "perception" in causes and all(told["whole"][cause] == diagnosed[cause] for cause in causes)
     assert f"{missed} labels are wrong" in assay("attribute", tmp_path / "run").out
     training = json.loads(assay("attribute", tmp_path / "run", "--split", "train", "--json").out)  # not predicted for
     assert training["whole"]["examples"] == len(data["train"]) and training["whole"]["swap"]["still_wrong"] == 0

@@ -7,7 +7,7 @@ import pytest
 
 from assay.auditing import CHECKS
 from assay.data import Dataset
-from tests.audit.planted import folder_of, rows
+from tests.auditing.planted import folder_of, rows
 from tests.conftest import write
 
 

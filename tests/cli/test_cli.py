@@ -112,7 +112,7 @@ def test_show_takes_settings_files_and_folders(assay, data, lamps):
     assert json.loads(assay("show", "mnlogic", "--set", "k=64", "--json").out)["worlds"] == 2**64
     assert "left > right" in assay("show", lamps).out
     assert data.fingerprint in assay("show", data.folder).out
-    assert json.loads(assay("show", data.folder, "--json").out) == data.manifest
+    assert json.loads(assay("show", data.folder, "--json").out) == data.manifest.to_dict()
 
 
 def test_make_tells_what_it_made(assay, tmp_path):
@@ -247,7 +247,7 @@ def test_training_without_torch_names_the_install_line(program, run, data, tmp_p
 
 ONE_AFTER_THE_OTHER = """
 import json, sys
-from assay.cli.commands import main
+from assay.cli import main
 for words in json.loads(sys.argv[1]):
     sys.argv = ["assay", *words]
     try:

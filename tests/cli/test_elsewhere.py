@@ -7,8 +7,8 @@ import pytest
 
 from assay.config import Settings
 from assay.data import Dataset, make, recipe_from
-from assay.errors import ConfigError, DataError
-from assay.models import Order, load_model, train_run, transfer_run
+from assay.errors import DataError
+from assay.models import Order, load_model, train_run
 from assay.runs import RunFolder, evidence_of, read_other_rule, under_rule
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
@@ -36,39 +36,27 @@ def run(here, tmp_path_factory):
 
 def test_a_run_answers_for_other_data_with_the_same_concepts(run, tmp_path, assay):
     there = made(tmp_path / "there", seed=5)
-    transfer_run(run, there, tmp_path / "moved")
-    about = RunFolder(tmp_path / "moved").about()
-    assert about["data"]["fingerprint"] == there.fingerprint != about["transfer"]["data"]["fingerprint"]
-    evidence = evidence_of(RunFolder(tmp_path / "moved"), there)
-    assert set(evidence) == {"test", "hard", "valid"}
+    told = assay("predict", run, there.folder)
+    assert told.status == 2 and "for other data: assay predict RUN DATA -o FOLDER" in told.err
+    told = json.loads(assay("predict", run, there.folder, "-o", tmp_path / "moved", "--json").out)
+    assert told["fingerprint"] == there.fingerprint and len(told["predictions"]) == 4
+    moved = RunFolder(tmp_path / "moved")
+    assert moved.about()["data"]["fingerprint"] == there.fingerprint
     expected = load_model(run).predict(there["test"]).labels["y"].codes
-    assert np.array_equal(evidence["test"].predicted_labels[:, 0], expected)
+    assert np.array_equal(evidence_of(moved, there)["test"].predicted_labels[:, 0], expected)
     for verb in ("score", "diagnose"):
         assert assay(verb, tmp_path / "moved").status in (0, 1)
     with pytest.raises(DataError, match="holds predictions only; the run that made them is"):
         load_model(tmp_path / "moved")
 
 
-def test_the_command_says_where_to_go(run, tmp_path, assay):
-    there = made(tmp_path / "there", seed=5)
-    told = assay("predict", run, there.folder)
-    assert told.status == 2 and "for other data: assay predict RUN DATA -o FOLDER" in told.err
-    assert assay("predict", run, there.folder, "-o", tmp_path / "moved").status == 0
-    assert (tmp_path / "moved" / "predictions" / "test.parquet").exists()
-
-
 @pytest.mark.parametrize(
-    ("settings", "why"),
-    [({"k": 4, "formula": "a and d"}, "other concepts"), ({"formula": "a and b"}, None)],
+    ("settings", "why"), [({"k": 4, "formula": "a and d"}, "other concepts"), ({"formula": "a and b"}, None)]
 )
-def test_other_concepts_are_refused_and_other_rules_are_not(settings, why, run, tmp_path):
+def test_other_concepts_are_refused_and_other_rules_are_not(settings, why, run, tmp_path, assay):
     there = made(tmp_path / "there", **settings)
-    if why is None:
-        assert transfer_run(run, there, tmp_path / "moved")
-    else:
-        with pytest.raises(DataError, match=why):
-            transfer_run(run, there, tmp_path / "moved")
-        assert not (tmp_path / "moved").exists()
+    moved = assay("predict", run, there.folder, "-o", tmp_path / "moved")
+    assert (why is None) == (moved.status == 0) == (tmp_path / "moved").exists() and (why or "") in moved.err
 
 
 @pytest.fixture
@@ -76,16 +64,6 @@ def rule(tmp_path):
     file = tmp_path / "rule.yaml"
     file.write_text("labels: {z: a and not c, both: a == b}\n")
     return file
-
-
-def test_labels_follow_another_rule(run, here, rule):
-    other = read_other_rule(rule, here.knowledge)
-    evidence = evidence_of(RunFolder(run), here)["test"]
-    swapped = under_rule(evidence, other)
-    said, true = evidence.predicted_concepts, evidence.concepts
-    assert swapped.knowledge.label_names == ("z", "both")
-    assert np.array_equal(swapped.predicted_labels[:, 0], (said[:, 0] == 1) & (said[:, 2] == 0))
-    assert np.array_equal(swapped.labels[:, 1], true[:, 0] == true[:, 1])
 
 
 def test_scores_and_verdicts_under_another_rule(run, here, rule, assay):
@@ -96,14 +74,3 @@ def test_scores_and_verdicts_under_another_rule(run, here, rule, assay):
     assert told["rule"] == str(rule) and told["scores"]["test"]["label_accuracy"]["value"] == pytest.approx(expected)
     verdict = assay("diagnose", run, "--rule", rule)
     assert verdict.status in (0, 1) and "Verdict: " in verdict.out
-
-
-def test_a_model_without_concepts_and_a_file_without_a_rule_are_refused(here, run, tmp_path, rule):
-    train_run(Order("blackbox", Settings({**QUICK, "epochs": 1, "backbone": "mlp"})), here, tmp_path / "blind")
-    evidence = evidence_of(RunFolder(tmp_path / "blind"), here)["test"]
-    with pytest.raises(ConfigError, match="says no concepts"):
-        under_rule(evidence, read_other_rule(rule, here.knowledge))
-    empty = tmp_path / "empty.yaml"
-    empty.write_text("labels: {}\n")
-    with pytest.raises(ConfigError, match="gives no formula for a label"):
-        read_other_rule(empty, here.knowledge)

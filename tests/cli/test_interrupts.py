@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from assay.cli import main
 from tests.cli.test_orphans import alive
 
 SLEEPER = """
@@ -55,7 +54,7 @@ if len(sys.argv) > 1:
 DRAW = """
 import sys
 from pathlib import Path
-from assay.render.engines.blender import running_blender
+from assay.render import running_blender
 running_blender().draw(Path("nowhere"))
 """
 
@@ -114,22 +113,3 @@ def test_a_worker_ends_with_its_parent_from_its_first_import_on():
     environment = {**os.environ, "ASSAY_PARENT": str(gone.pid)}
     told = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=50)
     assert told.returncode == 1 and told.stdout in ("", "False")  # what it starts itself is no worker
-
-
-def test_an_error_that_an_interrupt_caused_is_an_interrupt(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
-    def release(error: type[BaseException] | None) -> int:
-        """Fail as a lock does that a signal reached while it was being released."""
-        try:
-            if error is not None:
-                raise error
-        finally:
-            raise RuntimeError("release unlocked lock")
-
-    monkeypatch.setattr(main, "hear_interrupts", lambda: None)
-    monkeypatch.setattr(main, "_run", lambda: release(KeyboardInterrupt))
-    with pytest.raises(SystemExit) as ended:
-        main.main()
-    assert ended.value.code == 130 and capsys.readouterr().err.startswith("error: interrupted")
-    monkeypatch.setattr(main, "_run", lambda: release(ValueError))
-    with pytest.raises(RuntimeError):
-        main.main()

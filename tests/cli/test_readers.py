@@ -11,7 +11,6 @@ import pytest
 
 from assay.api import Run, intervene
 from assay.data import Dataset
-from assay.studies import CopyStep, perform
 from tests.cli.conftest import Told
 from tests.endpoint import Endpoint, Fault, pictures
 from tests.models.readers.conftest import write_clip
@@ -115,18 +114,6 @@ def test_a_run_perceives_for_other_models(assay: Assay, data: Dataset, run: Path
         "--set: 'cem' cannot take its concepts from perception: its labels follow from embeddings that it reads off the "
         "picture; cbm, semantic, dpl, ltn and all learners on concepts can"
     )
-
-
-def test_a_challenge_of_a_study_is_annotated_by_a_machine(data: Dataset, server: Endpoint, tmp_path: Path) -> None:
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "parent").symlink_to(data.folder)
-    step = CopyStep("copy", "parent", {"machine": "vlm", "reader": {"model": "eye"}})
-    outcome = perform(step, tmp_path)
-    assert outcome.fault is None and len(server.asked) == 8
-    record = Dataset.open(tmp_path / "data" / "copy").manifest["task"]["annotation"]
-    assert record["reader"]["model"] == "eye"
-    card = (tmp_path / "data" / "copy" / "README.md").read_text()
-    assert "concepts read by vlm" in card
 
 
 FAULTS = [

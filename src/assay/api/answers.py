@@ -6,18 +6,23 @@ holds values, as a predictions file does. Models may be functions of pictures, t
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from assay.api.running import Run
 from assay.arrays import Array, as_array
 from assay.concepts import Value
+from assay.contracts import PAIRS
 from assay.data import CONCEPT, LABEL, Dataset, SplitData
 from assay.errors import ConfigError, DataError, suggestion
 from assay.predictions import Answer, Predictions, answers_in
+from assay.runs import RunFolder
 
 Predictor = Callable[[SplitData], Predictions]
+HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a function, a torch module or an estimator"
 BATCH = 512
 CLOSE = 1e-3
 
@@ -131,6 +136,35 @@ def _probabilities(array: Array, size: int, what: str) -> Array:
     if not np.isfinite(wide).all() or (wide < -CLOSE).any() or (np.abs(wide.sum(axis=1) - 1) > CLOSE).any():
         raise DataError(f"{what}: rows must be probabilities that add up to 1; of logits take the softmax first")
     return np.maximum(wide, 0)
+
+
+def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
+    """Return predictions by split, of a run, a predictions file, predictions, or a model of any make."""
+    if isinstance(answers, (Run, str, Path)):
+        folder = RunFolder(answers.folder if isinstance(answers, Run) else Path(answers))
+        return folder.all_predictions(dataset.knowledge, dataset.sizes)
+    return predictions_of(dataset, answers)
+
+
+def predictions_of(
+    dataset: Dataset, answers: Any, splits: Sequence[str] | None = None, transform: Callable[[Any], Any] | None = None
+) -> dict[str, Predictions]:
+    """Return predictions by split, of predictions in any number or of a model of any make."""
+    if isinstance(answers, Predictions):
+        return {answers.split: answers}
+    if isinstance(answers, Mapping):
+        answers = list(answers.values())
+    if isinstance(answers, (list, tuple)):
+        strangers = [type(one).__name__ for one in answers if not isinstance(one, Predictions)]
+        if strangers or not answers:
+            raise ConfigError(f"expected predictions, as ds['test'].predictions(...) makes them, not {strangers[:1]}")
+        return {one.split: one for one in answers}
+    predict = predictor_of(answers, dataset, transform)
+    names = [name for name in dataset.split_names if not name.startswith("train")] if splits is None else list(splits)
+    asked = sorted(names, key=lambda name: not name.startswith("test"))
+    if dataset.pairs is not None and dataset.pairs.split in asked:
+        asked.append(PAIRS)
+    return {name: predict(dataset[name]) for name in asked}
 
 
 # -- models ------------------------------------------------------------------------------------------------------------

@@ -1,18 +1,38 @@
-"""Run a suite, score an entry, build the board."""
+"""Make the data of a suite, run it, score an entry, build the board."""
 
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.frames import to_frame
+from assay.progress import progress_bar
 from assay.studies import LocalWorkers
-from assay.suites import DATA, RECORDS, USUAL, BoardRow, SuiteOrder, find_suite, read_rows, write_board, write_rows
+from assay.suites import (
+    DATA,
+    RECORDS,
+    USUAL,
+    BoardRow,
+    MadeData,
+    MatrixCell,
+    SuiteOrder,
+    add_entry,
+    find_suite,
+    make_data,
+    matrix_cells,
+    read_rows,
+    small_datasets,
+    write_board,
+)
 from assay.suites import run_suite as carry_out
 from assay.suites import score_entry as rows_of_entry
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Say = Callable[[str], object]
 
 
 @dataclass(frozen=True, repr=False)
@@ -21,11 +41,15 @@ class SuiteResult:
 
     folder: Path
     suite: str = USUAL
+    asked: tuple[BoardRow, ...] = ()
+    """The rows of what was asked for."""
+    records: Path | None = None
+    """The folder of the rows, if it is another than `records` in the folder."""
 
     @property
     def rows(self) -> list[BoardRow]:
         """Every row that is there, of baselines and entries."""
-        return read_rows(self.folder / RECORDS)
+        return read_rows(self.records or self.folder / RECORDS)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the rows as a data frame."""
@@ -34,11 +58,41 @@ class SuiteResult:
 
     def board(self, output: Path | str) -> Path:
         """Build the board of all rows and return its page."""
-        return write_board(find_suite(self.suite), [self.folder / RECORDS], Path(output), self.folder / DATA)
+        return build_board([self.records or self.folder / RECORDS], output, data=self.folder, suite=self.suite)
 
     def __repr__(self) -> str:
         models = len({row.model for row in self.rows})
         return f"SuiteResult({self.suite}: {len(self.rows)} rows of {models} models, {str(self.folder)[-120:]!r})"
+
+
+def make_suite(
+    output: Path | str,
+    datasets: Sequence[str] = (),
+    *,
+    suite: str = USUAL,
+    workers: int | None = 1,
+    say: Say | None = None,
+    progress: bool | None = None,
+) -> MadeData:
+    """Make the datasets of a suite in `output/data` and check their fingerprints; what is there is kept.
+
+    Parameters
+    ----------
+    output
+        The folder of the suite.
+    datasets
+        Only these; by default all.
+    suite
+        The suite, by name or `FILE.yaml`.
+    workers
+        The number of processes, None for one per processor.
+    say
+        Is told what is begun and ended, such as `print`.
+    progress
+        Whether to show progress on standard error.
+    """
+    with progress_bar(progress) as bar:
+        return make_data(find_suite(suite), Path(output), list(datasets), _said(say), bar, _pool(workers))
 
 
 def run_suite(
@@ -48,17 +102,129 @@ def run_suite(
     seeds: Sequence[int] = (),
     *,
     suite: str = USUAL,
-    workers: int = 1,
+    records: Path | str | None = None,
+    discard: bool = False,
+    workers: int | None = 1,
+    say: Say | None = None,
+    progress: bool | None = None,
 ) -> SuiteResult:
-    """Train and judge baselines of a suite, by default all; rows that are there are kept."""
-    order = SuiteOrder(find_suite(suite), tuple(models), tuple(datasets), tuple(seeds))
-    carry_out(order, Path(output), workers=LocalWorkers(workers))
-    return SuiteResult(Path(output), suite)
+    """Train and judge baselines of a suite, by default all; rows that are there are kept.
+
+    Parameters
+    ----------
+    output
+        The folder of the suite.
+    models
+        Only these baselines.
+    datasets
+        Only these datasets.
+    seeds
+        Only these seeds of the suite.
+    suite
+        The suite, by name or `FILE.yaml`.
+    records
+        The folder of the rows, a file for each model; by default `records` in `output`.
+    discard
+        Keep rows only: no weights, no predictions.
+    workers
+        The number of processes, None for one per processor.
+    say
+        Is told what is begun and ended, such as `print`.
+    progress
+        Whether to show progress on standard error.
+    """
+    order = SuiteOrder(find_suite(suite), tuple(models), tuple(datasets), tuple(seeds), discard)
+    place = None if records is None else Path(records)
+    with progress_bar(progress) as bar:
+        rows = carry_out(order, Path(output), place, _said(say), bar, _pool(workers))
+    return SuiteResult(Path(output), suite, tuple(rows), place)
 
 
-def score_entry(entry: Path | str, output: Path | str) -> SuiteResult:
-    """Check an entry against the suite's data in the output folder, and add its rows to those of the folder."""
+def score_entry(
+    entry: Path | str, output: Path | str, *, records: Path | str | None = None, progress: bool | None = None
+) -> SuiteResult:
+    """Check an entry against the suite's data in a folder, and add its rows; another entry of its name is refused.
+
+    Parameters
+    ----------
+    entry
+        A folder with `entry.yaml` and a predictions file for each split of each dataset and seed.
+    output
+        The folder of the suite, which `assay suite make` filled.
+    records
+        The folder that gets the rows; by default `records` in `output`.
+    progress
+        Whether to show progress on standard error.
+    """
     folder = Path(output)
-    rows = rows_of_entry(Path(entry), folder / DATA)
-    write_rows(rows, folder / RECORDS / f"{rows[0].model}.parquet")
-    return SuiteResult(folder, rows[0].suite)
+    place = folder / RECORDS if records is None else Path(records)
+    with progress_bar(progress) as bar:
+        rows = rows_of_entry(Path(entry), folder / DATA, lambda done, whole: bar("scoring", done, whole), place)
+    add_entry(rows, place)
+    return SuiteResult(folder, rows[0].suite, tuple(rows), place)
+
+
+def build_board(
+    records: Sequence[Path],
+    output: Path | str,
+    *,
+    data: Path | str | None = None,
+    viewer: str = "",
+    suite: str = USUAL,
+) -> Path:
+    """Build the board from rows, and return its page: beside it a page for each dataset, board.md and board.tex.
+
+    Parameters
+    ----------
+    records
+        Folders of rows, or files of them.
+    output
+        The folder of the board.
+    data
+        The folder of the suite, for pictures of errors.
+    viewer
+        Where a bundle of the viewer for each dataset lies: URL/DATASET.
+    suite
+        The suite, by name or `FILE.yaml`.
+    """
+    folder = None if data is None else Path(data) / DATA
+    return write_board(find_suite(suite), list(records), Path(output), folder, viewer)
+
+
+def try_models(
+    models: Sequence[str] = (), families: Sequence[str] = (), *, suite: str = USUAL, say: Say | None = None
+) -> list[MatrixCell]:
+    """Try every model on a small dataset of every family, from training to interventions.
+
+    Parameters
+    ----------
+    models
+        Only these models.
+    families
+        Only these families.
+    suite
+        The suite that has the datasets.
+    say
+        Is told each cell when it is tried, such as `print`.
+    """
+    cells, tell = [], _said(say)
+    with tempfile.TemporaryDirectory() as folder:
+        for cell in matrix_cells(small_datasets(find_suite(suite), Path(folder), list(families)), models):
+            cells.append(cell)
+            why = f": {cell.why}" if cell.why else ""
+            tell(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
+    return cells
+
+
+def _pool(workers: int | None) -> LocalWorkers:
+    return LocalWorkers(workers or os.cpu_count() or 1)
+
+
+def _said(say: Say | None) -> Callable[[str], None]:
+    """Return what is told what happens."""
+
+    def tell(text: str) -> None:
+        if say is not None:
+            say(text)
+
+    return tell

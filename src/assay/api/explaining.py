@@ -1,11 +1,11 @@
-"""Explain a model's answers by saliency maps, and score them."""
+"""Explain a model's predictions by saliency maps, and score them."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assay.api.answers import is_torch_module, predictor_of
-from assay.api.running import Run
-from assay.config import Settings
+from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
+from assay.api.running import Run, open_run
 from assay.data import Dataset
 from assay.errors import ConfigError
 from assay.progress import progress_bar
@@ -17,48 +17,78 @@ if TYPE_CHECKING:
 
 def saliency(
     model: Any,
-    dataset: Dataset | None = None,
+    dataset: Data | None = None,
     method: str = "integrated-gradients",
     output: Path | str | None = None,
     *,
     n: int = 200,
     split: str = "test",
     seed: int = 0,
+    progress: bool | None = None,
+    config: ConfigSource = None,
     **settings: Any,
 ) -> "Saliency":
     """Score saliency maps on the pixels that show the concepts, beside chance, and check the method by random weights.
 
-    `model` is a run or its folder; with a dataset also a torch module, or for `occlusion` a function of pictures or an
-    estimator. With an `output` folder, maps over pictures are written there. Other keywords are settings, such as
-    `steps` or `concepts`.
+    Parameters
+    ----------
+    model
+        A run or its folder; with a dataset also a torch module, or for `occlusion` a function of pictures or an
+        estimator.
+    dataset
+        The dataset; by default the one that the run was trained on.
+    method
+        `integrated-gradients`, `grad-cam`, `occlusion` or `input-gradient`.
+    output
+        The folder for maps over pictures, and the record.
+    n
+        How many examples to explain.
+    split
+        The split to explain.
+    seed
+        The random seed.
+    progress
+        Whether to show progress on standard error.
+    config
+        Settings of the method, or the YAML file that has them; keywords override them.
+    **settings
+        Settings of the method, such as `steps` or `concepts`.
     """
+    data = _dataset_of(model, dataset)
     from assay.models import SaliencyPlan, explain, explain_into
 
-    plan = SaliencyPlan.of(method, Settings(dict(settings)), examples=n, split=split, seed=seed)
-    data, examined = _examine(model, dataset)
-    with progress_bar() as bar:
+    plan = SaliencyPlan.of(method, merge_settings(config, settings), examples=n, split=split, seed=seed)
+    examined = _examine(model, data)
+    with progress_bar(progress) as bar:
         if output is None:
             return explain(examined, data, plan, bar)
         return explain_into(Path(output), examined, data, plan, bar)
 
 
-def _examine(model: Any, dataset: Dataset | None) -> tuple[Dataset, "ExaminedModel"]:
-    """Return the dataset and the model that is explained."""
+def _dataset_of(model: Any, dataset: Data | None) -> Dataset:
+    """Return the dataset on which a model is explained."""
+    if isinstance(model, (Run, str, Path)):
+        run = open_run(model, dataset)
+        check_dataset(RunFolder(run.folder), run.dataset)
+        return run.dataset
+    if dataset is None:
+        raise ConfigError("saliency of a model that is no run needs a dataset: assay.saliency(model, dataset)")
+    return open_dataset(dataset)
+
+
+def _examine(model: Any, dataset: Dataset) -> "ExaminedModel":
+    """Return the model that is explained."""
     from assay.models import ExaminedPredictor, Model, examine_model
 
     if isinstance(model, (str, Path)):
-        model = Run.open(model)
+        model = Run(Path(model), dataset)
     if isinstance(model, Run):
-        data = dataset or model.dataset
-        check_dataset(RunFolder(model.folder), data)
-        return data, examine_model(model.model)
-    if dataset is None:
-        raise ConfigError("saliency of a model that is no run needs a dataset: assay.saliency(model, dataset)")
+        return examine_model(model.model)
     if isinstance(model, Model):
-        return dataset, examine_model(model)
+        return examine_model(model)
     if is_torch_module(model):
         from assay.models import wrap
 
-        return dataset, examine_model(wrap(model, dataset))
+        return examine_model(wrap(model, dataset))
     name = getattr(model, "__name__", type(model).__name__)
-    return dataset, ExaminedPredictor(predictor_of(model, dataset), name, {"model": name}, has_concepts=False)
+    return ExaminedPredictor(predictor_of(model, dataset), name, {"model": name}, has_concepts=False)

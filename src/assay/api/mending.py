@@ -1,11 +1,11 @@
-"""Mend a model: buy what it lacks, round by round, and retrain."""
+"""Mend a model: acquire what it lacks, round by round, and retrain."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from assay.api.running import Run
-from assay.config import Settings, validate
-from assay.data import Dataset
+from assay.api.arguments import ConfigSource, Data, merge_settings
+from assay.api.running import Run, open_run
+from assay.config import validate
 from assay.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -16,20 +16,42 @@ def mend(
     run: Run | Path | str,
     output: Path | str,
     *,
-    dataset: Dataset | None = None,
+    dataset: Data | None = None,
     strategy: str = "plan",
     budget: int = 200,
     progress: bool | None = None,
+    config: ConfigSource = None,
     **settings: Any,
 ) -> "MendingCurve":
     """Diagnose a run, buy what a strategy chooses, retrain, and again until it is sound or the budget is spent.
 
-    Concept labels, examples, annotated nuisances and masks cost 1 each. Each round is a run in `output`; the same call
-    goes on where an earlier one was stopped. Other keywords are settings such as `first`, `growth` and `seed`.
+    Each round is a run in `output`; the same call goes on where an earlier one was stopped.
+
+    Parameters
+    ----------
+    run
+        A run or its folder.
+    output
+        The folder of the rounds.
+    dataset
+        The dataset; by default the one that the run was trained on.
+    strategy
+        What is bought; `assay list strategies` has all.
+    budget
+        The most that is spent: concept labels, examples, annotated nuisances and masks cost 1 each.
+    progress
+        Whether to show progress on standard error.
+    config
+        Settings, or the YAML file that has them; keywords override them.
+    **settings
+        Settings such as `first`, `growth` and `seed`.
     """
+    from assay.mending import STRATEGIES
+
+    STRATEGIES.entry(strategy)
+    values = merge_settings(config, {"strategy": strategy, "budget": budget, **settings})
+    opened = open_run(run, dataset)
     from assay.mending import MendSettings, mend_run
 
-    known = run if isinstance(run, Run) else Run.open(run)
-    chosen = validate(MendSettings, Settings({"strategy": strategy, "budget": budget, **settings}))
     with progress_bar(progress) as bar:
-        return mend_run(known.folder, dataset or known.dataset, chosen, Path(output), bar)
+        return mend_run(opened.folder, opened.dataset, validate(MendSettings, values), Path(output), bar)

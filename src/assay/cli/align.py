@@ -35,16 +35,9 @@ def align(
     Weights can be zero, positive, negative or bounded. Writes a new run, and prints the accuracy with predicted and
     with true concepts of the head as trained, refitted, and constrained.
     """
-    from assay.data import Dataset
-    from assay.runs import RunFolder
+    from assay.api import align as align_run
 
-    RunFolder(run).about()
-    dataset = Dataset.open(data)
-    from assay.config import validate
-    from assay.models import Alignment, align_run
-
-    alignment = validate(Alignment, settings_from(settings, config))
-    aligned = align_run(run, dataset, alignment, output)
+    aligned = align_run(run, data, output, config=settings_from(settings, config))
     if as_json:
         heads = [head.to_dict() for head in aligned.rows]
         print_json({"run": str(output), "front_ends": heads, "weights": aligned.weights})

@@ -1,7 +1,5 @@
 """`assay annotate`: the same images with concepts and labels as an annotator would give them."""
 
-from typing import Any
-
 from assay.cli.console import (
     ConfigOption,
     DataArgument,
@@ -14,7 +12,6 @@ from assay.cli.console import (
     say,
     settings_from,
 )
-from assay.progress import progress_bar
 
 
 def annotate(
@@ -30,21 +27,11 @@ def annotate(
     Concepts can be missing, noisy, fewer or others, labels noisy, rows skewed. The ground truth stays; models are
     trained on the annotated columns `given_...` beside it.
     """
-    from assay.config import Settings, validate
-    from assay.data import Annotation, Dataset
-    from assay.data import annotate as write
-    from assay.studies import machine_of
+    from assay.api import annotate_dataset
 
-    values = settings_from(settings, config)
-    if seed:
-        values = values.merge(Settings({"seed": seed}, {"seed": "--seed"}))
-    annotation = validate(Annotation, values)
-    dataset = Dataset.open(data)
-    with progress_bar() as bar:
-        machine = machine_of(annotation, dataset, bar)
-        manifest = write(dataset, annotation, output, machine)
+    outcome = annotate_dataset(data, output, settings_from(settings, config), seed=seed)
+    manifest, usage = outcome.manifest, outcome.usage
     counts = {} if manifest.task.annotation is None else manifest.task.annotation.found
-    usage: dict[str, Any] = getattr(machine, "usage", dict)()
     if as_json:
         facts = {"folder": str(output), "fingerprint": manifest.fingerprint, "splits": counts}
         print_json({**facts, **({"usage": usage} if usage else {})})

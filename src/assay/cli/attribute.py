@@ -10,7 +10,6 @@ from assay.cli.console import (
     ModelFileOption,
     RemoteOption,
     RunDataArgument,
-    dataset_for,
     print_json,
     print_table,
     print_text,
@@ -31,29 +30,14 @@ def attribute(
     The label head (the true rule gives the right label for the predicted concepts), misread concepts (the label follows
     from them), both, or uncertain concepts. Beside it: what the model's own label head predicts for the true concepts.
     """
-    from assay.arrays import find_rows
-    from assay.diagnosis import ATTRIBUTION_HEAD, evidence_of
-    from assay.diagnosis import attribute as attribute_errors
-    from assay.metrics import gather
-    from assay.predictions import read_predictions
-    from assay.runs import RunFolder
-    from assay.studies import answering_for
+    from assay.api import attribute as attribute_errors
+    from assay.api import open_run
+    from assay.diagnosis import ATTRIBUTION_HEAD
 
-    dataset = dataset_for(run, data)
-    answering, _ = answering_for(run, dataset, split)
-    examples = dataset[split]
-    examples.with_known_concepts("attribution")
-    path = run if run.is_file() else RunFolder(run).predictions(split)
-    if path.exists():  # what is diagnosed
-        predictions = read_predictions(path, dataset.knowledge, dataset.sizes)
-        evidence = gather(examples, predictions)
-        model = answering(examples.take(find_rows(predictions.index, examples.index)))
-    else:
-        model = answering(examples)
-        evidence = evidence_of(model, dataset.knowledge, examples.concepts, examples.labels, split)
-    attribution = attribute_errors(model, evidence, own_head=not run.is_file())
+    opened = open_run(run, data)
+    attribution = attribute_errors(opened, split=split)
     if as_json:
-        print_json({"fingerprint": dataset.fingerprint, **attribution.to_dict()})
+        print_json({"fingerprint": opened.dataset.fingerprint, **attribution.to_dict()})
         return
     print_table(ATTRIBUTION_HEAD, attribution.rows(), f"{attribution.model} on {split}")
     print_text(attribution.whole.text)

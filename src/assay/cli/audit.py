@@ -11,7 +11,6 @@ from assay.cli.console import (
     TaskFileOption,
     print_json,
     print_table,
-    progress_bar,
     say,
     settings_from,
 )
@@ -32,16 +31,9 @@ def audit(
     Checks labels, whether concepts determine them, balance, splits, sources, duplicates, visibility, nuisances and
     ceilings. Exits with 1 if one fails; what cannot be checked is listed as such, and is no failure.
     """
-    from assay.auditing import audit as examine
-    from assay.auditing import audited_dataset, is_imported, open_imported, write_audit
-    from assay.data import NAME, Dataset, is_remote
+    from assay.api import audit as examine
 
-    ours = (data / NAME).exists() or not is_imported(data)
-    examined_data = audited_dataset(Dataset.open(data), settings_from(settings, None)) if ours else open_imported(data)
-    with progress_bar() as bar:
-        outcome = examine(examined_data, check, lambda name, share: bar("auditing", share, 1.0, name))
-    if keep and ours and not check and not is_remote(data):
-        write_audit(data, outcome)
+    outcome = examine(data, check, write=keep, config=settings_from(settings, None))
     if as_json:
         print_json(outcome.to_dict())
     else:

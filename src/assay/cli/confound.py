@@ -33,14 +33,15 @@ def confound(
     `unconfounded` with the mark drawn freely, and `reversed` with a mark that goes with another label. A model that
     follows the mark gets the verdict `spurious` from `assay diagnose`.
     """
-    from assay.data import Confounder, Dataset, confound_dataset
+    from assay.api import confound as plant
+    from assay.api import load
 
-    dataset = Dataset.open(data)
+    dataset = load(data)
     partner = goes_with or dataset.knowledge.label_names[0]
-    planted = Confounder.model_validate({"what": what, "with": partner, "strength": strength, "where": where or None})
-    manifest = confound_dataset(dataset, [planted], output)
+    copy = plant(dataset, output, what, partner, strength, where=where)
     if as_json:
-        print_json({"folder": str(output), "fingerprint": manifest.fingerprint, "confound": planted.to_dict()})
+        planted = copy.manifest.task.confound[0]
+        print_json({"folder": str(output), "fingerprint": copy.fingerprint, "confound": planted})
         return
     say(f"{what} goes with {partner} in {100 * strength:.0f} % of the examples; new splits: unconfounded, reversed")
-    say(f"{output}  fingerprint {manifest.fingerprint}")
+    say(f"{output}  fingerprint {copy.fingerprint}")

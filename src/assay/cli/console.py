@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from assay.config import Settings
-    from assay.data import Dataset
-    from assay.diagnosis import Thresholds
 
 LOG_WIDTH = 160
 """How wide tables are where there is no terminal."""
@@ -109,16 +107,6 @@ def _here(path: Path) -> Path:
 OutOption = Annotated[Path, typer.Option("-o", "--output", callback=_here, help="The output folder.")]
 
 
-def dataset_for(run: Path, data: Path | None) -> "Dataset":
-    """Open the dataset that was named, or else the one that a run was trained on."""
-    from assay.data import Dataset
-    from assay.runs import RunFolder
-
-    if data is None and run.is_file():
-        raise ConfigError(f"{str(run)!r} is a predictions file; name the dataset folder after it")
-    return RunFolder(run).dataset() if data is None else Dataset.open(data)
-
-
 def say(text: str) -> None:
     """Print a message on standard error."""
     from rich.console import Console
@@ -186,14 +174,6 @@ def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
 
     base = load_yaml(config) if config is not None else Settings()
     return base.merge(from_pairs(pairs))
-
-
-def thresholds_from(pairs: Sequence[str]) -> "Thresholds":
-    """Return the thresholds of the diagnosis with those of the command line, such as `memorised.drop=0.2`."""
-    from assay.config import from_pairs
-    from assay.diagnosis import read_thresholds
-
-    return read_thresholds(from_pairs(pairs).values)
 
 
 def parse_seeds(text: str) -> list[int]:

@@ -1,5 +1,6 @@
 """`assay count`: how many reasoning shortcuts do the training labels allow?"""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,17 +13,12 @@ from assay.cli.console import (
     print_json,
     print_table,
     print_text,
-    progress_bar,
     settings_from,
 )
-from assay.errors import ConfigError
 
 if TYPE_CHECKING:
-    from assay.arrays import Codes
     from assay.concepts import Value
-    from assay.config import Settings
     from assay.counting import ReadingCount
-    from assay.logic import Knowledge
 
 MOST_ENTRIES = 400
 """Of more, the search for shortcuts near to the right reading takes minutes."""
@@ -55,15 +51,19 @@ def count(
     A reasoning shortcut is a wrong reading of the concepts that keeps every label. Where there is none, only the right
     reading is left, and the concepts are identified. Concepts that the rule does not use are counted apart.
     """
-    from assay.counting import check_reading_class, count_readings
+    from assay.api import count as count_in
+    from assay.api import recount
 
-    chosen = check_reading_class(family)
-    knowledge, worlds = _worlds(source, settings_from(settings, config), support, seed)
-    supervised = _parse_supervision(supervise, knowledge)
-    with progress_bar() as bar:
-        bar("counting reasoning shortcuts", 0, 0, f"at most {budget:g} s")
-        result = count_readings(knowledge, chosen, worlds, supervised, budget)
-    extra = _other_forms(result, check, write)
+    result = count_in(
+        source,
+        family=family,
+        support=support,
+        supervise=_parse_supervision(supervise),
+        seconds=budget,
+        seed=seed,
+        config=settings_from(settings, config),
+    )
+    extra = recount(result, check, write)
     if as_json:
         print_json({"source": source, "support": support, **result.to_dict(), **extra})
         return
@@ -72,62 +72,17 @@ def count(
         print_text(f"{key}: {value}")
 
 
-def _other_forms(result: "ReadingCount", check: str | None, write: Path | None) -> dict[str, str | int]:
-    """Count with another engine and write the clauses, if asked to."""
-    from assay.counting import count_with, encode_problem
-    from assay.files import write_atomically
-
-    facts: dict[str, str | int] = {}
-    if (check or write) and result.readings is None:
-        raise ConfigError(
-            f"--check and --write need an exact count of a table of entries, not family {result.family!r}"
-        )
-    if write is not None and result.readings is not None:
-        write_atomically(write, encode_problem(result.readings.problem).to_dimacs().encode())
-        facts["dimacs"] = str(write)
-    if check is not None and result.readings is not None:
-        facts[check] = count_with(check, result.readings.problem).count
-    return facts
-
-
-def _worlds(source: str, settings: "Settings", support: str, seed: int) -> "tuple[Knowledge, Codes | None]":
-    """Return the knowledge and the worlds of the support, None for all."""
-    from assay.data import parse_worlds, random_worlds, training_support
-
-    if source.endswith(".cnf"):
-        from assay.logic import knowledge_from_cnf, parse_dimacs
-
-        path = Path(source)
-        if not path.is_file():
-            raise ConfigError(f"no file {source!r}")
-        knowledge = knowledge_from_cnf(parse_dimacs(path.read_text()))
-        train = None
-    else:
-        knowledge, train = training_support(source, settings, seed)
-    if support == "full" or (support == "train" and train is None):
-        return knowledge, None
-    if support == "train":
-        return knowledge, train
-    number = support.removeprefix("random:")
-    if number.isdecimal() and (support != number or len(number) != len(knowledge.space)):
-        return knowledge, random_worlds(knowledge, int(number), seed)
-    return knowledge, parse_worlds(knowledge, support)
-
-
-def _parse_supervision(text: str, knowledge: "Knowledge") -> "dict[str, list[Value] | None]":
+def _parse_supervision(text: str) -> "dict[str, bool | Sequence[Value]]":
     """Read `a,b` or `a=3,4;b=0`."""
     from assay.config import from_pairs
 
-    supervised: dict[str, list[Value] | None] = {}
+    supervised: dict[str, bool | Sequence[Value]] = {}
     for piece in filter(None, text.split(";")):
         name, equals, values = piece.partition("=")
         if equals:
-            knowledge.space.place(name)
             supervised[name] = list(from_pairs([f"v=[{values}]"], "--supervise").values["v"])
         else:
-            for concept in filter(None, name.split(",")):
-                knowledge.space.place(concept)
-                supervised[concept] = None
+            supervised |= dict.fromkeys(filter(None, name.split(",")), True)
     return supervised
 
 

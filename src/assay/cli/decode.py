@@ -25,16 +25,9 @@ def decode(
     Replaces them by the most probable ones that satisfy every constraint. The output is a predictions file like any
     other: `assay score` and `assay diagnose` take it.
     """
-    from assay.data import Dataset
-    from assay.errors import DataError
-    from assay.predictions import apply_constraints, read_predictions
+    from assay.api import decode as decode_file
 
-    dataset = Dataset.open(data)
-    own = read_predictions(predictions, dataset.knowledge, dataset.sizes)
-    if own.fingerprint != dataset.fingerprint:
-        raise DataError(f"the predictions are for a dataset with fingerprint {own.fingerprint}, not this one")
-    decoded = apply_constraints(own, dataset.knowledge, labels_by_rule)
-    decoded.write(output, dataset.knowledge)
+    decoded = decode_file(predictions, data, output, labels_by_rule=labels_by_rule)
     counts = decoded.about["decoded"]
     if as_json:
         print_json({"file": str(output), "examples": len(decoded.index), **counts})

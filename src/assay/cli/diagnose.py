@@ -12,13 +12,11 @@ from assay.cli.console import (
     RemoteOption,
     RunDataArgument,
     ThresholdOption,
-    dataset_for,
     print_json,
     print_paragraphs,
     print_sentences,
     print_table,
     print_text,
-    thresholds_from,
 )
 
 if TYPE_CHECKING:
@@ -45,17 +43,11 @@ def diagnose(
     Prints the verdict, at most two reasons with their numbers, how certain the verdict is, and what to do next. The
     words of verdicts: assay list findings; what one tests: assay show FINDING; thresholds: assay list thresholds.
     """
-    from assay.diagnosis import diagnose_run, diagnose_under_rule
-    from assay.runs import RunFolder
+    from assay.api import diagnose as judge
+    from assay.api import open_run
+    from assay.config import from_pairs
 
-    thresholds = thresholds_from(settings)
-    dataset = dataset_for(run, data)
-    if rule is None:
-        diagnosis = diagnose_run(RunFolder(run), dataset, thresholds=thresholds)
-    else:
-        from assay.runs import read_other_rule
-
-        diagnosis = diagnose_under_rule(RunFolder(run), dataset, read_other_rule(rule, dataset.knowledge), thresholds)
+    diagnosis = judge(open_run(run, data), thresholds=from_pairs(settings).values, rule=rule)
     if as_json:
         print_json(diagnosis.to_dict())
     else:

@@ -15,7 +15,6 @@ from assay.cli.console import (
     print_json,
     print_table,
     print_text,
-    progress_bar,
     say,
     settings_from,
 )
@@ -47,17 +46,12 @@ def discover(
     Units are matched with the true concepts on validation and scored on the test split, beside chance. Writes a run,
     which can be scored, diagnosed, reported and viewed, and a page with the top pictures of each unit.
     """
-    from assay.data import Dataset
-    from assay.models import METHODS
+    from assay.api import discover as discover_units
+    from assay.models import PAGE
 
-    METHODS.entry(method)
     chosen = parse_seeds(seeds)
-    dataset = Dataset.open(data)
-    from assay.models import PAGE, DiscoveryPlan, discover_run
-
-    plan = DiscoveryPlan.of(method, source, settings_from(settings, config), chosen, layer)
-    with progress_bar() as bar:
-        discovered = discover_run(plan, dataset, output, bar)
+    values = settings_from(settings, config)
+    discovered = discover_units(data, method, source, output, layer=layer, seeds=chosen, config=values)
     if as_json:
         print_json({"run": str(output), **discovered.to_dict()})
         return

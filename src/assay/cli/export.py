@@ -19,12 +19,9 @@ def export(
 
     File names, folders and keys are those that the program reads.
     """
-    from assay.data import Dataset, check_code
-    from assay.data import export as write
+    from assay.api import export as write
 
-    dataset = Dataset.open(data)
-    check_code(dataset, task_file)
-    counts = write(dataset, form, output, split)
+    counts = write(data, form, output, splits=split, tasks=task_file)
     if as_json:
         print_json({"folder": str(output), "form": form, "splits": counts})
         return

@@ -29,12 +29,13 @@ def import_data(
     A folder with concepts.csv (columns file, concept_NAME, label_NAME) and perhaps rule.yaml, or one of the layouts
     above. Settings: picture, table, split, shares, size, resize (letterbox, crop, stretch), counts, name.
     """
-    from assay.config import Settings
-    from assay.data import describe_import, import_folder
+    from assay.api import import_folder
+    from assay.data import describe_import
 
-    given = {"layout": layout, "labels": label, "concepts": concept, "seed": seed}
-    chosen = Settings({key: value for key, value in given.items() if value})
-    dataset = import_folder(source, output, rule, settings_from(settings, config).merge(chosen))
+    values = settings_from(settings, config)
+    dataset = import_folder(
+        source, output, layout=layout, labels=label, concepts=concept, rule=rule, seed=seed, config=values
+    )
     if as_json:
         print_json(dataset.manifest.to_dict())
         return

@@ -1,7 +1,7 @@
 """`assay intervene`: set concepts to the answers of an oracle or expert, and measure the labels."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -12,16 +12,11 @@ from assay.cli.console import (
     RunDataArgument,
     SeedOption,
     TaskFileOption,
-    dataset_for,
     print_json,
     print_table,
     say,
 )
 from assay.errors import ConfigError
-from assay.progress import progress_bar
-
-if TYPE_CHECKING:
-    from assay.diagnosis import InterventionResult
 
 LIST: list[str] = []
 COLUMNS = {
@@ -84,35 +79,17 @@ def intervene(
     Concepts are set to the answers of an oracle, an expert or another model, and the label accuracy is printed for each
     budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
+    from assay.api import intervene_all
     from assay.config import from_pairs
-    from assay.data import redrawing_for
-    from assay.diagnosis import InterventionPlan
-    from assay.diagnosis import intervene as carry_out
-    from assay.models import reader_for
-    from assay.reporting import build_record, write_interventions
-    from assay.runs import RunFolder
-    from assay.studies import accuracy_of, answering_for, runs_in
 
-    runs = runs_in(run)
-    dataset = dataset_for(runs[0], data)
-    groups = {name: tuple(_parse_names(names)) for name, names in map(_pair, group)}
-    plan = InterventionPlan(
-        policy, budget, source, kind, split, threshold, tuple(_parse_names(order)), groups, _costs(cost), batch_budget,
-        target, None if baseline is None else accuracy_of(baseline, dataset, split), seed,
+    interventions = intervene_all(
+        run, data, policy=policy, budget=budget, source=source, reader=from_pairs(reader, "--reader").values, kind=kind,
+        threshold=threshold, order=tuple(_parse_names(order)), costs=_costs(cost), batch_budget=batch_budget,
+        groups={name: tuple(_parse_names(names)) for name, names in map(_pair, group)},
+        target=target, baseline=baseline, split=split, seed=seed,
     )  # fmt: skip
-    redraw = redrawing_for(kind, dataset)
-    settings = from_pairs(reader, "--reader").values
-    results: dict[str, InterventionResult] = {}
-    about: dict[str, dict[str, Any]] = {}
-    with progress_bar() as bar:
-        answers = reader_for(source, settings, bar)
-        for number, folder in enumerate(runs):
-            bar("intervening", number, len(runs), f"{RunFolder(folder).title}, {number + 1} of {len(runs)}")
-            answering, known = answering_for(folder, dataset, split)
-            results[folder.name] = carry_out(plan, dataset, answering, redraw, answers)
-            about[folder.name] = known if answers is None else {**known, "reader": answers.about()}
-    facts = build_record(results, dataset, about)
-    page = None if output is None else write_interventions(output, results, dataset, about)
+    facts = interventions.to_dict()
+    page = None if output is None else interventions.write(output)
     if as_json:
         print_json(facts)
         return

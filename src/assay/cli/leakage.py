@@ -1,14 +1,11 @@
 """`assay leakage`: do predicted concepts carry more than the concepts, and do labels bypass them?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
 from assay.cli.console import DataArgument, JsonFlag, ModelFileOption, SeedOption, print_json, print_table, say
-
-if TYPE_CHECKING:
-    from assay.data import Dataset
 
 
 def leakage(
@@ -25,23 +22,14 @@ def leakage(
     How much they reveal of labels (CTL) and of each other (ICL) beyond the true concepts. For models that support
     interventions, also whether labels survive when the concepts are shuffled or constant.
     """
-    from assay.data import Dataset
-    from assay.diagnosis import leakage as measure
-    from assay.errors import DataError
-    from assay.metrics import gather_from
-    from assay.runs import RunFolder
+    from assay.api import leakage as measure
 
-    dataset = Dataset.open(data)
-    predictions = RunFolder(run).all_predictions(dataset.knowledge, dataset.sizes)
-    if split not in predictions:
-        raise DataError(f"{str(run)!r} has no predictions for split {split!r}: assay predict RUN DATA --split {split}")
-    measured = measure(gather_from(dataset, predictions[split]), seed, precision).to_dict()
-    passes, why = _bypass(run, dataset, split, seed)
+    report = measure(run, data, split=split, seed=seed, precision=precision)
     if as_json:
-        print_json(
-            {"fingerprint": dataset.fingerprint, "seed": seed, "precision": precision, **measured, "bypass": passes}
-        )
+        print_json(report.to_dict())
         return
+    measured = report.leakage.to_dict()
+    passes = None if report.bypass is None else report.bypass.to_dict()
     kinds = [kind for kind in ("soft", "hard") if measured[kind] is not None]
     rows = [[name, *(f"{measured[kind][key]:.4f}" for kind in kinds), text] for key, name, text in MEASURES]
     print_table([f"{split} ({measured['rows']:,})", *kinds, ""], rows)
@@ -53,7 +41,7 @@ def leakage(
         rows = [[key, f"{passes[key]:.4f}", text] for key, text in PASSES.items()]
         print_table(["bypass", "value", ""], rows)
     else:
-        say(f"bypass left out: {why}")
+        say(f"bypass left out: {report.why_no_bypass}")
 
 
 MOST_NAMED = 10
@@ -72,17 +60,3 @@ PASSES = {
     "fixed": "with constant concepts",
     "majority": "the most frequent label",
 }
-
-
-def _bypass(run: Path, dataset: "Dataset", split: str, seed: int) -> tuple[dict[str, Any] | None, str]:
-    """Return the bypass of a run, or why there is none."""
-    if run.is_file():
-        return None, "a predictions file has no model"
-    from assay.errors import ConfigError, DataError, MissingExtra
-    from assay.models import bypass, load_model
-
-    try:
-        model = load_model(run)  # a network needs torch, a program does not
-        return bypass(model, dataset[split], seed).to_dict(), ""
-    except (ConfigError, DataError, MissingExtra) as error:
-        return None, str(error)

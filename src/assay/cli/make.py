@@ -1,10 +1,8 @@
 """`assay make`: write a dataset."""
 
-import os
-import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -14,20 +12,14 @@ from assay.cli.console import (
     JsonFlag,
     SetOption,
     print_json,
-    progress_bar,
     say,
     settings_from,
 )
 from assay.cli.sources import with_source_flags
 from assay.errors import ConfigError
 
-if TYPE_CHECKING:
-    from assay.cli.make_settings import Output
-    from assay.data import Folder, Recipe
-
-LONG = 60.0
-"""From how many seconds on an estimate is printed first."""
-RSBENCH = {"compression": "archive", "n_samples": "n"}
+FLAGS = {"n": "-n", "output_dir": "-o"}
+"""Options that are not called as the settings are that they give."""
 
 
 @with_source_flags
@@ -52,81 +44,33 @@ def make(
     as_json: JsonFlag = False,
 ) -> None:
     """Make a dataset of a task. The same command resumes one that was stopped."""
-    from assay.cli.make_settings import Output, given_options, given_sizes
-    from assay.config import validate
-    from assay.data import Cluster, default_workers, recipe_from
-    from assay.data import archive as pack
-    from assay.data import make as write
+    from assay.api import make_dataset
+    from assay.config import Settings, from_pairs
 
-    base = settings_from(settings, config).rename_keys(RSBENCH)
     options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
     options["cluster"] = cluster
-    given = base.merge(given_options(options)).merge(given_sizes(split, base))
-    own = validate(Output, given.only(Output.model_fields))
-    if not own.output_dir:
+    chosen = {key: str(x) if isinstance(x, Path) else x for key, x in options.items() if x is not None}
+    given = Settings(chosen, {key: FLAGS.get(key, f"--{key}") for key in chosen})
+    if split:
+        given = given.merge(Settings({"splits": from_pairs(split, "--split").values}, {"splits": "--split"}))
+    base = settings_from(settings, config)
+    if not base.merge(given).values.get("output_dir"):
         raise ConfigError("no output folder; give -o DIR")
-    folder = _folder(own)
-    recipe = recipe_from(task, given.without(Output.model_fields))
-    rows = sum(part.size for part in recipe.splits) + recipe.pairs
-    pool = Cluster(own.cluster) if own.cluster else None
-    if pool:
-        say(f"a cluster of {pool.processors} processors")  # one that is not there leaves no folder
-    recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
-    workers = own.workers or default_workers(recipe)
-    if not pool:
-        _say_long(recipe, rows, workers)
-    started, cpu, done = time.perf_counter(), _cpu_seconds(), list[int]()
-    with progress_bar() as bar:
-
-        def count(more: int) -> None:
-            done.append(more)
-            bar(f"making {task}", sum(done), rows)
-
-        manifest = write(recipe, folder, workers, count, pool)
-    seconds, cpu = time.perf_counter() - started, _cpu_seconds() - cpu
-    made = sum(done[1:])  # the first count is of what was there
-    packed = str(pack(folder, own.archive)) if own.archive and isinstance(folder, Path) else None
+    outcome = make_dataset(task, None, base, given, say=say)
+    manifest, made = outcome.manifest, outcome.made
+    rows = sum(part.size for part in outcome.recipe.splits) + outcome.recipe.pairs
+    packed = None if outcome.archive is None else str(outcome.archive)
     if as_json:
         sizes = {part.name: part.size for part in manifest.splits}
-        timing = {"seconds": seconds, "cpu_seconds": cpu}
-        facts = {"folder": str(folder), "fingerprint": manifest.fingerprint, "examples": rows, "made": made}
+        timing = {"seconds": outcome.seconds, "cpu_seconds": outcome.cpu_seconds}
+        place = {"folder": str(outcome.folder), "fingerprint": manifest.fingerprint}
+        facts = {**place, "examples": rows, "made": made}
         sizes["pairs"] = manifest.pairs.size
         print_json({**facts, "splits": sizes, **timing, "archive": packed})
         return
-    rows += manifest.pairs.size - recipe.pairs  # not every world can be changed
+    rows += manifest.pairs.size - outcome.recipe.pairs  # not every world can be changed
     kept = f"; {rows - made:,} were there" if made < rows else ""
-    rate = "" if pool else f" ({made / max(cpu, 1e-9):,.0f} per CPU second)"
-    say(f"made {made:,} examples in {seconds:.1f} s{rate}{kept}")
-    say(f"{folder}  fingerprint {manifest.fingerprint}" + (f"  archive {packed}" if packed else ""))
-
-
-def _say_long(recipe: "Recipe", rows: int, workers: int) -> None:
-    """Say how long making will take, where that is long enough to be told before."""
-    from assay.data import seconds_per_example
-    from assay.progress import duration
-
-    try:
-        each = seconds_per_example(recipe)
-    except ModuleNotFoundError:  # making says better what is missing
-        return
-    if each * rows / workers > LONG:
-        whole = duration(each * rows / workers)
-        processes = "1 process" if workers == 1 else f"{workers} processes"
-        say(f"{rows:,} pictures at {each:.2g} s each: about {whole} with {processes}; fewer with -n, such as -n 200")
-
-
-def _folder(own: "Output") -> "Folder":
-    """Return where the dataset goes."""
-    from assay.data import folder_at
-
-    folder = folder_at(own.output_dir or "")
-    if own.archive and not isinstance(folder, Path):
-        raise ConfigError(f"--archive packs folders of this machine, not {str(folder)!r}")
-    if own.cluster and own.workers:
-        raise ConfigError("give --workers or --cluster, not both")
-    return folder
-
-
-def _cpu_seconds() -> float:
-    """Return the processor time of this process and of its workers that have ended."""
-    return sum(os.times()[:4])
+    speed = f" ({made / max(outcome.cpu_seconds, 1e-9):,.0f} per CPU second)"
+    rate = "" if base.merge(given).values.get("cluster") else speed
+    say(f"made {made:,} examples in {outcome.seconds:.1f} s{rate}{kept}")
+    say(f"{outcome.folder}  fingerprint {manifest.fingerprint}" + (f"  archive {packed}" if packed else ""))

@@ -16,12 +16,10 @@ from assay.cli.console import (
     SeedOption,
     SetOption,
     TaskFileOption,
-    dataset_for,
     print_json,
     print_next,
     print_table,
     print_text,
-    progress_bar,
     settings_from,
 )
 
@@ -52,17 +50,17 @@ def mend(
     A strategy buys concept labels (plan, uncertainty, disagreement, boundary, random), or works against a confounder
     (augment, fresh, reweight, reasons). Each round is a run of its own in OUTPUT; run the same command again to go on.
     """
-    from assay.config import Settings, validate
-    from assay.mending import STRATEGIES
+    from assay.api import mend as mend_run
 
-    STRATEGIES.entry(strategy)
-    flags = Settings({"strategy": strategy, "budget": budget, "seed": seed})
-    values = settings_from(settings, config).merge(flags)
-    dataset = dataset_for(run, data)
-    from assay.mending import MendSettings, mend_run
-
-    with progress_bar() as bar:
-        curve = mend_run(run, dataset, validate(MendSettings, values), output, bar)
+    curve = mend_run(
+        run,
+        output,
+        dataset=data,
+        strategy=strategy,
+        budget=budget,
+        seed=seed,
+        config=settings_from(settings, config),
+    )
     if as_json:
         print_json({"folder": str(output), **curve.to_dict()})
         return

@@ -1,7 +1,7 @@
 """`assay pairs`: counterfactual worlds, rendered again into a dataset or into a file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -11,15 +11,10 @@ from assay.cli.console import (
     SetOption,
     TaskFileOption,
     print_json,
-    progress_bar,
     say,
     settings_from,
 )
 from assay.errors import ConfigError
-
-if TYPE_CHECKING:
-    from assay.data import Dataset, Pairs
-    from assay.tasks import Task
 
 
 def pairs(
@@ -49,41 +44,26 @@ def pairs(
     With `-o`, the worlds of any split before and after a change go to a file of their own; with `--do` all worlds that
     an intervention applies to are changed, whether the task would sample the outcome or not.
     """
-    from assay.data import MOST_PAIRS, Dataset, intervened, pairs_of, task_of
+    from assay.api import redraw_pairs, write_pairs
 
-    dataset = Dataset.open(data)
-    task = task_of(dataset, settings_from(settings, None))
+    values = settings_from(settings, None)
     if output is None:
-        _refresh(dataset, task, count, bool(do) or split != "test", as_json)
+        if do or split != "test":
+            raise ConfigError(
+                "--split and --do need -o FILE; the dataset's own split holds single changes of test worlds"
+            )
+        manifest = redraw_pairs(data, count, config=values)
+        part, fingerprint = manifest.pairs, manifest.fingerprint
+        if as_json:
+            print_json({"folder": str(data), "fingerprint": fingerprint, "pairs": part.size})
+            return
+        say(f"{part.size} worlds of split {part.split} with one concept changed")
+        say(f"{data}  split pairs  fingerprint {fingerprint}")
         return
-    found = intervened(dataset, split, task, do) if do else pairs_of(dataset, split, task, count or MOST_PAIRS)
-    _write(found, output)
+    found = write_pairs(data, output, split=split, count=count, do=do, config=values)
+    number = len(found) // 2
     if as_json:
-        facts = {"file": str(output), "split": found.data.name, "fingerprint": dataset.fingerprint}
-        print_json({**facts, "pairs": len(found)})
+        print_json({"file": str(output), "split": found.name, "fingerprint": found.fingerprint, "pairs": number})
         return
-    say(f"{len(found)} pairs; rows {len(found)} and up are the changed worlds")
-    say(f"{output}  split {found.data.name}  fingerprint {dataset.fingerprint}")
-
-
-def _refresh(dataset: "Dataset", task: "Task", count: int | None, file_asked: bool, as_json: bool) -> None:
-    """Draw the split of counterfactual worlds anew."""
-    from assay.data import refresh_pairs
-
-    if file_asked:
-        raise ConfigError("--split and --do need -o FILE; the dataset's own split holds single changes of test worlds")
-    with progress_bar() as bar:
-        manifest = refresh_pairs(dataset, task, count, bar.counter("drawing counterfactual worlds", count))
-    part = manifest.pairs
-    if as_json:
-        print_json({"folder": str(dataset.folder), "fingerprint": dataset.fingerprint, "pairs": part.size})
-        return
-    say(f"{part.size} worlds of split {part.split} with one concept changed")
-    say(f"{dataset.folder}  split pairs  fingerprint {dataset.fingerprint}")
-
-
-def _write(pairs: "Pairs", output: Path) -> None:
-    from assay.data import parquet_bytes
-    from assay.files import write_atomically
-
-    write_atomically(output, parquet_bytes(pairs.data.table))
+    say(f"{number} pairs; rows {number} and up are the changed worlds")
+    say(f"{output}  split {found.name}  fingerprint {found.fingerprint}")

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, ModelFileOption, RemoteOption, RunDataArgument, dataset_for, print_json, say
+from assay.cli.console import JsonFlag, ModelFileOption, RemoteOption, RunDataArgument, print_json, say
 
 
 def predict(
@@ -25,21 +25,16 @@ def predict(
     With -o, for another dataset with the same concepts, labels and size of pictures (transfer): score and diagnose that
     folder as any run.
     """
-    from assay.runs import RunFolder
+    from assay.api import open_run
+    from assay.api import predict as write
 
-    RunFolder(run).about()
-    dataset = dataset_for(run, data)
-    from assay.models import predict_run, transfer_run
-
-    if output is not None:
-        paths = transfer_run(run, dataset, output)
-        if as_json:
-            print_json({"predictions": [str(path) for path in paths], "fingerprint": dataset.fingerprint})
-        else:
-            say(f"{output}  next: assay diagnose {output}")
-        return
-    path = predict_run(run, dataset, split)
-    if as_json:
-        print_json({"predictions": str(path), "split": split, "fingerprint": dataset.fingerprint})
+    opened = open_run(run, data)
+    paths, fingerprint = write(opened, None, output, split=split), opened.dataset.fingerprint
+    if output is not None and as_json:
+        print_json({"predictions": [str(path) for path in paths], "fingerprint": fingerprint})
+    elif output is not None:
+        say(f"{output}  next: assay diagnose {output}")
+    elif as_json:
+        print_json({"predictions": str(paths[0]), "split": split, "fingerprint": fingerprint})
     else:
-        say(str(path))
+        say(str(paths[0]))

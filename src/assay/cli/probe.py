@@ -15,16 +15,13 @@ from assay.cli.console import (
     SetOption,
     print_json,
     print_table,
-    progress_bar,
     say,
     settings_from,
 )
-from assay.errors import UnknownName, suggestion
 
 if TYPE_CHECKING:
     from assay.models import Probed
 
-METHODS = ("linear", "tcav")
 MOST_EFFECTS = 10
 
 
@@ -45,22 +42,16 @@ def probe(
 
     The predictions of the best probe are written as a run, which can be scored and diagnosed.
     """
-    from assay.config import validate
-    from assay.data import Dataset
-    from assay.runs import RunFolder
+    from assay.api import open_run
+    from assay.api import probe as probe_run
+    from assay.models import effect_rows, table
 
-    if method not in METHODS:
-        raise UnknownName(f"no method named {method!r}{suggestion(method, METHODS)}")
-    RunFolder(run).about()
-    dataset = Dataset.open(data)
-    from assay.models import Ask, ProbeConfig, effect_rows, probe_run, table
-
-    probe_config = validate(ProbeConfig, settings_from(settings, config))
-    ask = Ask("tcav" if method == "tcav" else "linear", tuple(layer), every, probe_config, seed)
-    with progress_bar() as bar:
-        probed = probe_run(run, dataset, output, ask, bar)
+    values = settings_from(settings, config)
+    opened = open_run(run, data)
+    probed = probe_run(opened, None, output, layers=layer, every=every, method=method, seed=seed, config=values)
+    knowledge = opened.dataset.knowledge
     if as_json:
-        effects = {r.layer.name: effect_rows(r, dataset.knowledge) for r in probed.results if r.effects}
+        effects = {r.layer.name: effect_rows(r, knowledge) for r in probed.results if r.effects}
         best = probed.best.layer.name
         print_json(
             {
@@ -72,7 +63,7 @@ def probe(
         )
         return
     _print_layers(probed)
-    _print_effects(effect_rows(probed.best, dataset.knowledge), probed.best.layer.name)
+    _print_effects(effect_rows(probed.best, knowledge), probed.best.layer.name)
     say(f"best on validation: {probed.best.layer.name}")
     say(f"{output}  next: assay diagnose {output} {data}")
 

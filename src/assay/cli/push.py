@@ -16,7 +16,6 @@ def push(
 
     With it go the card and the Croissant description, so that Hugging Face datasets opens it there.
     """
-    from assay.data import Dataset
-    from assay.data import push as copy
+    from assay.api import push as copy
 
-    say(f"{copy(Dataset.open(data), where, private)}  next: assay show {where}")
+    say(f"{copy(data, where, private=private)}  next: assay show {where}")

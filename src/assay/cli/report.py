@@ -1,6 +1,5 @@
 """`assay report`: a page about one or more runs."""
 
-import functools
 from pathlib import Path
 from typing import Annotated
 
@@ -12,9 +11,7 @@ from assay.cli.console import (
     OutOption,
     RemoteOption,
     ThresholdOption,
-    progress_bar,
     say,
-    thresholds_from,
 )
 
 
@@ -34,11 +31,7 @@ def report(
 
     The output folder gets report.html, report.md, report.json and tables.tex.
     """
-    from assay.data import Dataset
-    from assay.reporting import cases_of, write_pages
+    from assay.api import report as write_report
+    from assay.config import from_pairs
 
-    dataset = None if data is None else Dataset.open(data)
-    with progress_bar() as bar:
-        watch = functools.partial(bar, "judging runs")
-        cases = cases_of(runs, dataset, watch, thresholds_from(settings))
-    say(str(write_pages(cases, output, title)))
+    say(str(write_report(runs, output, title=title, dataset=data, thresholds=from_pairs(settings).values)))

@@ -1,12 +1,11 @@
 """`assay run`: a study from a YAML file, or one of the ready ones."""
 
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from assay.cli.console import ClusterOption, LogOption, print_text, progress_bar, say
+from assay.cli.console import ClusterOption, LogOption, print_text, say
 from assay.cli.verdicts import print_verdicts
 from assay.errors import ConfigError
 
@@ -38,28 +37,22 @@ def run(
 
     What is finished is kept, so that the same command resumes a study that was stopped.
     """
+    from assay.api import estimate_study, open_study, run_study, study_workers
     from assay.code_files import loaded_files
-    from assay.data import refuse_remote
-    from assay.models import check_log
-    from assay.studies import LocalWorkers, RayWorkers, find_study, plan_of, run_study, verdict_lines
 
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")
-    check_log(log)
-    loaded = find_study(study, size, refuse_remote(output), allow_code).only(model, seeds).with_log(log)
+    loaded = open_study(study, output, size=size, models=model, seeds=seeds, log=log, allow_code=allow_code)
     for allowed in loaded_files():
         say(f"runs code  {allowed.file.path}  sha256 {allowed.file.sha256}")
-    pool = RayWorkers(cluster) if cluster else LocalWorkers(workers or os.cpu_count() or 1)
-    pool.check(loaded.runs, loaded.output)
+    pool = study_workers(loaded, workers, cluster)
     for missing in loaded.absent:
         say(f"left out: {missing}")
-    with progress_bar() as bar:
-        say(f"{loaded.name}: {plan_of(loaded, bar, trial).text(pool.count)}")
+    say(f"{loaded.name}: {estimate_study(loaded, pool, trial=trial)}")
     if plan:
         for planned in loaded.runs:
             print_text(planned.name)
         return
-    with progress_bar() as bar:
-        page = run_study(loaded, say, bar, pool)
-    print_verdicts(verdict_lines(loaded.runs, loaded.output))
-    say(f"report  {page}")
+    result = run_study(loaded, workers=pool, say=say)
+    print_verdicts(result.verdicts)
+    say(f"report  {result.page}")

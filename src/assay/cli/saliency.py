@@ -13,11 +13,9 @@ from assay.cli.console import (
     RunDataArgument,
     SeedOption,
     SetOption,
-    dataset_for,
     print_json,
     print_paragraphs,
     print_table,
-    progress_bar,
     say,
     settings_from,
 )
@@ -48,20 +46,11 @@ def saliency(
     Maps of predicted labels and concepts are scored on masks, boxes or regions of the concepts and on planted marks,
     beside chance. As a check of the method, weights are drawn anew: maps that stay the same say nothing of the model.
     """
+    from assay.api import saliency as explain
     from assay.config import Settings
-    from assay.runs import RunFolder, check_dataset
 
-    dataset = dataset_for(run, data)
-    check_dataset(RunFolder(run), dataset)
-    from assay.models import SaliencyPlan, examine_model, explain, explain_into, load_model
-
-    given = settings_from(settings, config).merge(Settings({"concepts": concept} if concept else {}))
-    plan = SaliencyPlan.of(method, given, examples=examples, split=split, seed=seed)
-    model = examine_model(load_model(run))
-    with progress_bar() as bar:
-        found = (
-            explain(model, dataset, plan, bar) if output is None else explain_into(output, model, dataset, plan, bar)
-        )
+    values = settings_from(settings, config).merge(Settings({"concepts": concept} if concept else {}))
+    found = explain(run, data, method, output, n=examples, split=split, seed=seed, config=values)
     if as_json:
         print_json(found.to_dict())
         return

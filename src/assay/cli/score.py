@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, RemoteOption, RunDataArgument, dataset_for, print_json, print_table
+from assay.cli.console import JsonFlag, RemoteOption, RunDataArgument, print_json, print_table
 
 
 def score(
@@ -23,26 +23,20 @@ def score(
     The predictions are those of a run, or a file that any program wrote. With --rule, labels are those that the rule in
     this file (labels: {name: formula}) gives to the true and to the predicted concepts.
     """
+    from assay.api import open_run
+    from assay.api import score as measure
     from assay.metrics import METRICS, format_score
-    from assay.metrics import score as measure
-    from assay.runs import RunFolder, evidence_of
 
     names = [METRICS.resolve(name) for name in metric] or list(METRICS)
-    files = {name: code.to_dict() for name in names if (code := METRICS.entry(name).code) is not None}
-    dataset = dataset_for(predictions, data)
-    evidence = evidence_of(RunFolder(predictions), dataset)
-    if rule is not None:
-        from assay.runs import read_other_rule, under_rule
-
-        other = read_other_rule(rule, dataset.knowledge)
-        evidence = {split: under_rule(rows, other) for split, rows in evidence.items()}
-    scores = {split: measure(rows, names) for split, rows in evidence.items()}
+    run = open_run(predictions, data)
+    scores = measure(run, metrics=names, rule=rule)
     if as_json:
         from assay.diagnosis import provenance
 
+        files = {name: code.to_dict() for name in names if (code := METRICS.entry(name).code) is not None}
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
         swapped = {} if rule is None else {"rule": str(rule)}
-        print_json({**provenance(dataset), **swapped, **({"code": files} if files else {}), "scores": plain})
+        print_json({**provenance(run.dataset), **swapped, **({"code": files} if files else {}), "scores": plain})
         return
     table = [[name, *(format_score(s[name]) for s in scores.values()), METRICS.entry(name).summary] for name in names]
-    print_table(["metric", *(f"{split} ({len(evidence[split]):,})" for split in scores), ""], table)
+    print_table(["metric", *(f"{split} ({scores.examples[split]:,})" for split in scores), ""], table)

@@ -95,7 +95,7 @@ def _show_task(task: str, settings: "Settings", as_json: bool) -> None:
         return
     print_text(f"{facts['name']} (version {facts['version']})\n\n{facts['about']}\n")
     _print_knowledge(facts)
-    rows = [[s["name"], f"{s.size:,}", s["where"], _share(s["share"]), _even(s)] for s in facts["splits"]]
+    rows = [[s["name"], f"{s['size']:,}", s["where"], _share(s["share"]), _even(s)] for s in facts["splits"]]
     print_table(["split", "examples", "worlds where", "share", "even over"], rows)
     print_text()
     settings_rows = [[name, str(about["default"]), about["help"]] for name, about in facts["settings"].items()]

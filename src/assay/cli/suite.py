@@ -1,12 +1,11 @@
 """`assay suite`: fixed datasets, their baselines, entries of others, and the board of verdicts."""
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from assay.cli.console import JsonFlag, OutOption, parse_seeds, print_json, print_table, print_text, progress_bar, say
+from assay.cli.console import JsonFlag, OutOption, parse_seeds, print_json, print_table, print_text, say
 
 app = typer.Typer(help="A fixed suite of datasets, its baselines, and the board of verdicts.", no_args_is_help=True)
 SuiteOption = Annotated[str, typer.Option("--suite", metavar="NAME|FILE.yaml", help="The suite.")]
@@ -56,12 +55,9 @@ def make_suite(
     as_json: JsonFlag = False,
 ) -> None:
     """Make the datasets of a suite in OUTPUT/data and check their fingerprints. What is there is kept."""
-    from assay.studies import LocalWorkers
-    from assay.suites import find_suite, make_data
+    from assay.api import make_suite as make_data
 
-    pool = LocalWorkers(workers or os.cpu_count() or 1)
-    with progress_bar() as bar:
-        made = make_data(find_suite(suite), output, dataset, say, bar, pool)
+    made = make_data(output, dataset, suite=suite, workers=workers, say=say)
     there = {name: data.fingerprint for name, data in made.there.items()}
     if as_json:
         print_json(there)
@@ -89,13 +85,21 @@ def run_models(
     A row for each model, dataset and seed is written when its run ends. Rows that are there are kept, so that the same
     command goes on where it was stopped. A model that cannot take a dataset has a row that says why.
     """
-    from assay.studies import LocalWorkers
-    from assay.suites import SuiteOrder, find_suite, plain, run_suite
+    from assay.api import run_suite
+    from assay.suites import plain
 
     chosen = () if seeds is None else tuple(parse_seeds(seeds))
-    order = SuiteOrder(find_suite(suite), tuple(models or ()), tuple(dataset), chosen, discard)
-    with progress_bar() as bar:
-        rows = run_suite(order, output, records, say, bar, LocalWorkers(workers or os.cpu_count() or 1))
+    rows = run_suite(
+        output,
+        models or (),
+        dataset,
+        chosen,
+        suite=suite,
+        records=records,
+        discard=discard,
+        workers=workers,
+        say=say,
+    ).asked
     if as_json:
         print_json([plain(row) for row in rows])
         return
@@ -116,17 +120,16 @@ def score_folder(
     DATASET/seed0/test.parquet. What is missing, about other data, or more than the level sees is refused in one line,
     and so is a second entry of the same name.
     """
-    from assay.suites import DATA, add_entry, plain, score_entry
+    from assay.api import score_entry
+    from assay.suites import plain
 
-    with progress_bar() as bar:
-        rows = score_entry(entry, data / DATA, lambda done, whole: bar("scoring", done, whole), records)
-    path = add_entry(rows, records)
+    rows = score_entry(entry, data, records=records).asked
     if as_json:
         print_json([plain(row) for row in rows])
         return
     table = [[row.dataset, str(row.seed), row.verdict or row.status, row.why or row.reason] for row in rows]
     print_table(["dataset", "seed", "verdict", "why"], table)
-    say(f"{path}  next: assay suite board {records} -o board")
+    say(f"{records / f'{rows[0].model}.parquet'}  next: assay suite board {records} -o board")
 
 
 @app.command("board")
@@ -140,9 +143,9 @@ def build_board(
     suite: SuiteOption = "assay-1",
 ) -> None:
     """Build the board from rows: index.html, a page for each dataset, board.md and board.tex."""
-    from assay.suites import DATA, find_suite, write_board
+    from assay.api import build_board as write_board
 
-    say(str(write_board(find_suite(suite), records, output, None if data is None else data / DATA, viewer)))
+    say(str(write_board(records, output, data=data, viewer=viewer, suite=suite)))
 
 
 @app.command("matrix")
@@ -156,18 +159,13 @@ def try_models(
 
     Says each cell when it is tried, and ends with the table. Exits with 1 if a model breaks; one that refuses says why.
     """
-    import tempfile
     from dataclasses import asdict
 
+    from assay.api import try_models as try_cells
     from assay.errors import RunFailed
-    from assay.suites import find_suite, matrix_cells, matrix_table, small_datasets
+    from assay.suites import matrix_table
 
-    cells = []
-    with tempfile.TemporaryDirectory() as folder:
-        for cell in matrix_cells(small_datasets(find_suite(suite), Path(folder), family), models or ()):
-            cells.append(cell)
-            why = f": {cell.why}" if cell.why else ""
-            say(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
+    cells = try_cells(models or (), family, suite=suite, say=say)
     print_json([asdict(cell) for cell in cells]) if as_json else print_text(matrix_table(cells).markdown)
     broken = [cell for cell in cells if cell.outcome == "crashes"]
     if broken:

@@ -1,7 +1,6 @@
 """`assay train`: train a model on a dataset."""
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,14 +16,12 @@ from assay.cli.console import (
     SetOption,
     parse_seeds,
     print_json,
-    progress_bar,
     say,
     settings_from,
 )
 
 if TYPE_CHECKING:
     from assay.contracts import RunRecord
-    from assay.models import Epoch
 
 
 def train(
@@ -46,63 +43,36 @@ def train(
 
     Predictions are written for every split except the training split.
     """
+    from assay.api import train as train_model
     from assay.config import Settings
-    from assay.data import Dataset
-    from assay.models import MODELS
 
-    model = MODELS.resolve(model)
-    dataset = Dataset.open(data)
     values = settings_from(settings, config)
     if epochs is not None:
         values = values.merge(Settings({"epochs": epochs}, {"epochs": "--epochs"}))
-    from assay.models import Order, finished_already, load_model, train_run, train_together
-
-    with progress_bar() as bar:
-        order = Order(model, values, seed, log=log)
-        if seeds is not None:
-            chosen = parse_seeds(seeds)
-            folders = [output / f"seed{one}" for one in chosen]
-            if all(
-                finished_already(replace(order, seed=one), dataset, folder)
-                for one, folder in zip(chosen, folders, strict=True)
-            ):
-                print_json([str(folder) for folder in folders]) if as_json else say(f"{output} is finished already")
-                return
-            runs = train_together(
-                order, chosen, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e))
-            )
-            print_json([str(run) for run in runs]) if as_json else say(f"trained {model}: {', '.join(map(str, runs))}")
+    if seeds is not None:
+        runs = train_model(model, data, output, seeds=parse_seeds(seeds), log=log, config=values)
+        folders = [str(run.folder) for run in runs]
+        if as_json:
+            print_json(folders)
             return
-        again = finished_already(order, dataset, output)
-        trained = (
-            load_model(output)
-            if again
-            else train_run(order, dataset, output, lambda e, whole: bar(f"training {model}", e.number, whole, _note(e)))
-        )
-    if again and not as_json:
+        done = f"trained {runs[0].record.model}: {', '.join(folders)}"
+        say(done if any(run.is_new for run in runs) else f"{output} is finished already")
+        return
+    run = train_model(model, data, output, seed=seed, log=log, config=values)
+    if not run.is_new and not as_json:
         say(f"{output} is finished already  next: assay diagnose {output} {data}")
         return
+    trained, name = run.model, run.record.model
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
         words = {"learned": trained.in_words(), "coverage": trained.coverage()}
-        learned = trained.about(), {"history": trained.history_as_dicts(), **words}
-        print_json({"run": str(output), **learned[0], **learned[1]})
+        print_json({"run": str(output), **trained.about(), "history": trained.history_as_dicts(), **words})
         return
-    for line in (*trained.in_words(), *trained.coverage()):
-        say(line)
-    from assay.runs import RunFolder
-
-    for line in _notes(RunFolder(output).record):
+    for line in (*trained.in_words(), *trained.coverage(), *_notes(run.record)):
         say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
-    say(f"trained {model} for {len(trained.history)} epochs; best F1 on validation {best}")
+    say(f"trained {name} for {len(trained.history)} epochs; best F1 on validation {best}")
     say(f"{output}  next: assay diagnose {output} {data}")
-
-
-def _note(epoch: "Epoch") -> str:
-    """Return what an epoch gave, for the progress bar."""
-    score = "" if math.isnan(epoch.score) else f", validation F1 {epoch.score:.2f}"
-    return f"{epoch.phase} epoch {epoch.number}, loss {epoch.loss:.3f}{score}"
 
 
 def _notes(record: "RunRecord") -> list[str]:

@@ -6,7 +6,6 @@ from typing import Annotated
 import typer
 
 from assay.cli.console import FindingFileOption, ModelFileOption, RemoteOption, TaskFileOption, say
-from assay.distribution import import_extra
 
 
 def view(
@@ -29,25 +28,6 @@ def view(
 
     Filter and compare examples; edit a concept and see what changes.
     """
-    for package in ("fastapi", "uvicorn"):
-        import_extra(package, "the viewer")
-    from assay.data import check_code
-    from assay.studies import RunModels
-    from assay.viewer import State, serve, write_bundle
+    from assay.api import serve_viewer
 
-    state = State.open([_here(folder) for folder in folders], RunModels())
-    for held in state.shelf.datasets.values():
-        check_code(held.dataset, task_file)
-    for broken in state.shelf.broken:
-        say(f"left out: {broken.why}")
-    if bundle is not None:
-        say(f"{write_bundle(state, bundle, samples)}  next: python -m http.server --directory {bundle}")
-        return
-    serve(state, port, say, browse=not no_open)
-
-
-def _here(folder: Path) -> Path:
-    """Return a folder of this machine; a remote dataset is fetched whole."""
-    from assay.data import Dataset, is_remote
-
-    return Dataset.open(folder).fetch_all().folder if is_remote(folder) else folder
+    serve_viewer(folders, say, port=port, bundle=bundle, samples=samples, browse=not no_open, tasks=task_file)

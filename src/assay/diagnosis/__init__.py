@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.diagnosis.attribution import ATTRIBUTION_HEAD as ATTRIBUTION_HEAD
+    from assay.diagnosis.attribution import Attribution as Attribution
     from assay.diagnosis.attribution import attribute as attribute
     from assay.diagnosis.attribution import evidence_of as evidence_of
     from assay.diagnosis.automation import coverage_curve as coverage_curve
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from assay.diagnosis.interventions.sources import answers_from as answers_from
     from assay.diagnosis.interventions.units import Budget as Budget
     from assay.diagnosis.interventions.units import Units as Units
+    from assay.diagnosis.leaks import Leakage as Leakage
     from assay.diagnosis.leaks import leakage as leakage
     from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
     from assay.diagnosis.reliance import confounders_of as confounders_of

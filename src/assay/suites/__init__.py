@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from assay.suites.entry import SuiteEntry as SuiteEntry
     from assay.suites.entry import score_entry as score_entry
     from assay.suites.making import DATA as DATA
+    from assay.suites.making import MadeData as MadeData
     from assay.suites.making import make_data as make_data
+    from assay.suites.matrix import MatrixCell as MatrixCell
     from assay.suites.matrix import matrix_cells as matrix_cells
     from assay.suites.matrix import matrix_table as matrix_table
     from assay.suites.matrix import small_datasets as small_datasets
