@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 import typer
-from assay.cli import app
 from typer.testing import CliRunner
 
+from assay.cli import app
 from assay.distribution import EXTRAS
 from tests.samples import needs_task
 

@@ -19,7 +19,7 @@ SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 DECISIVE = ("format", "task", "seed", "shard_rows", "knowledge", "layout", "sources")
 
 
-class Record(BaseModel):
+class FileRecord(BaseModel):
     """Part of a file that others read and write: what is said is kept as it is said, also what we do not know."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
@@ -30,14 +30,14 @@ class Record(BaseModel):
 
     def __eq__(self, other: object) -> bool:
         """Records are equal that say the same, however they came about."""
-        return isinstance(other, Record) and self.to_dict() == other.to_dict()
+        return isinstance(other, FileRecord) and self.to_dict() == other.to_dict()
 
     def but(self, **changes: Any) -> Self:
         """Return it with other values."""
         return self.model_validate({**self.to_dict(), **_plain(changes)})
 
 
-class ShardRecord(Record):
+class ShardRecord(FileRecord):
     """A shard: a file of a split's examples."""
 
     file: str
@@ -49,7 +49,7 @@ class ShardRecord(Record):
     """Of what it holds, which is the same on every machine; datasets of before have none."""
 
 
-class SplitRecord(Record):
+class SplitRecord(FileRecord):
     """A split: which worlds it shows, and its shards."""
 
     name: str
@@ -67,7 +67,7 @@ class SplitRecord(Record):
     shards: list[ShardRecord]
 
 
-class PairsRecord(Record):
+class PairsRecord(FileRecord):
     """The split of counterfactual worlds, or why there is none."""
 
     asked: int | None = None
@@ -81,7 +81,7 @@ class PairsRecord(Record):
     """Why there are none."""
 
 
-class ImportRecord(Record):
+class ImportRecord(FileRecord):
     """Where an imported dataset came from, and what was done to it."""
 
     layout: str
@@ -94,7 +94,7 @@ class ImportRecord(Record):
     pictures_sha256: str = ""
 
 
-class AnnotationRecord(Record):
+class AnnotationRecord(FileRecord):
     """What `assay annotate`, or a purchase of labels, did to a copy of a dataset."""
 
     parent: str
@@ -110,7 +110,7 @@ class AnnotationRecord(Record):
     reader: dict[str, Any] | None = None
 
 
-class TaskRecord(Record):
+class TaskRecord(FileRecord):
     """The task that a dataset was made by, or where it was imported from, and what was done to it since."""
 
     name: str
@@ -123,7 +123,7 @@ class TaskRecord(Record):
     """The dataset that examples were added to, and how many."""
 
 
-class Manifest(Record):
+class Manifest(FileRecord):
     """What `manifest.json` says."""
 
     format: int
@@ -223,7 +223,7 @@ def _refuse_strays(path: str, manifest: Manifest) -> None:
 
 def _plain(value: Any) -> Any:
     """Return plain data in which records are dictionaries."""
-    if isinstance(value, Record):
+    if isinstance(value, FileRecord):
         return value.to_dict()
     if isinstance(value, Mapping):
         return {key: _plain(part) for key, part in value.items()}

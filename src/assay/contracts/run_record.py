@@ -8,14 +8,14 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError
 
-from assay.contracts.manifest import Record
+from assay.contracts.manifest import FileRecord
 from assay.errors import DataError
 
 FILES, SEAL = "files", "sha256"
 """What a record says of the hashes of what was learned, and its own hash."""
 
 
-class DataRecord(Record):
+class DataRecord(FileRecord):
     """The dataset of a run."""
 
     folder: str = Field(pattern=r"^[^\x00]+$")
@@ -25,27 +25,27 @@ class DataRecord(Record):
     """Where the dataset lies as seen from the run, so that both can be moved together."""
 
 
-class NameRecord(Record):
+class NameRecord(FileRecord):
     """What a study calls the model and its task."""
 
     model: str | None = None
     task: str | None = None
 
 
-class FoldRecord(Record):
+class FoldRecord(FileRecord):
     """The fold that a run was trained on."""
 
     number: int
 
 
-class TransferRecord(Record):
+class TransferRecord(FileRecord):
     """The run whose predictions these are, for data that it was not trained on."""
 
     run: str
     data: DataRecord
 
 
-class RunRecord(Record):
+class RunRecord(FileRecord):
     """What `run.json` says."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True, protected_namespaces=())

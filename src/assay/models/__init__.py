@@ -7,8 +7,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.models.concept.alignment import Aligned as Aligned
     from assay.models.backbones.build import build_backbone as build_backbone
+    from assay.models.concept.alignment import Aligned as Aligned
     from assay.models.concept.alignment import Alignment as Alignment
     from assay.models.concept.alignment import align_run as align_run
     from assay.models.core.devices import describe_gpu as describe_gpu
@@ -51,13 +51,13 @@ if TYPE_CHECKING:
     from assay.models.external.pyc import wrap_pyc as wrap_pyc
     from assay.models.external.wrapped import Wrapped as Wrapped
     from assay.models.external.wrapped import wrap as wrap
-    from assay.models.probes.bypass import Bypass as Bypass
     from assay.models.incontext.cache import Cache as Cache
     from assay.models.incontext.client import Reply as Reply
     from assay.models.incontext.rate_limit import Timer as Timer
     from assay.models.probes.activations import Subject as Subject
     from assay.models.probes.activations import activations as activations
     from assay.models.probes.activations import sensitivity as sensitivity
+    from assay.models.probes.bypass import Bypass as Bypass
     from assay.models.probes.bypass import bypass as bypass
     from assay.models.probes.layers import layer_features as layer_features
     from assay.models.probes.layers import layer_names as layer_names
