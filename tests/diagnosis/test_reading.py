@@ -12,7 +12,6 @@ from assay.diagnosis import diagnose, read_thresholds, taught_by
 from assay.metrics import Evidence, gather
 from tests.predictors import labels_only, oracle, predictions, reading
 
-
 QUICK = read_thresholds({"verdict.resamples": 0})
 
 

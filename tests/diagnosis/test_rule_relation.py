@@ -84,7 +84,9 @@ def test_a_run_tells_what_it_learned(tmp_path, mnlogic):
     before = diagnose_run(run, mnlogic).notes
 
     def told(formulas, notes=None):
-        (tmp_path / PROGRAM).write_text(json.dumps({"labels": {label.name: {"formulas": formulas, "notes": notes or {}}}}))
+        (tmp_path / PROGRAM).write_text(
+            json.dumps({"labels": {label.name: {"formulas": formulas, "notes": notes or {}}}})
+        )
         return diagnose_run(run, mnlogic).notes[len(before) :]
 
     first, second = told([[None, "a or not a"]], {"bias": {"expressible": False, "why": "no such literal"}})

@@ -217,9 +217,7 @@ def test_ties_of_a_linear_head_go_the_way_of_any_other_head():
             space = bits(["a", "b"])
             models = (BottleneckModel("x", own, head, linear=head), BottleneckModel("x", own, head))
             asked = [
-                policy("responsiveness", 0.0).ask(
-                    state(made, Units.of(space), np.zeros((4, 2), int), space), Budget(2)
-                )
+                policy("responsiveness", 0.0).ask(state(made, Units.of(space), np.zeros((4, 2), int), space), Budget(2))
                 for made in models
             ]
             assert asked[0].units.tolist() == asked[1].units.tolist()
