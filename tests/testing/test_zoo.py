@@ -97,7 +97,7 @@ def test_a_habitat_knows_what_its_rule_uses_and_which_readings_keep_its_labels()
     assert HOME.used == [0, 1] and HOME.unused == [2, 3]
     assert HOME.keeps(shifted) and not HOME.keeps(shifted, ["test"]) and not HOME.keeps(shifted, ["ood"])
     assert HOME.keeps(lambda worlds: worlds[:, [1, 0, 2, 3]], ["test", "ood"])
-    assert not HOME.keeps(lambda worlds: np.minimum(worlds + [1, 0, 0, 0], 2))
+    assert not HOME.keeps(lambda worlds: np.minimum(worlds + np.eye(4, dtype=int)[0], 2))
 
 
 @needs_task("mnadd-evenodd")
