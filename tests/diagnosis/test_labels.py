@@ -7,12 +7,13 @@ from scipy import stats
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
-from assay.diagnosis import diagnose
+from assay.diagnosis import diagnose, read_thresholds
 from assay.logic import Knowledge, Odds, parse
 from assay.metrics import Evidence, wilson
 from assay.seeds import rng_for
 from tests.diagnosis.models import evidence
 
+QUICK = read_thresholds({"verdict.resamples": 0})
 LEVEL, ODD, MISSED, MOSTLY, RIGHT = 0.01, 0.02, 0.88, 0.75, 0.9
 VALUE = 0.05
 """The chance that some value is called missed though it is not."""
@@ -21,7 +22,9 @@ VALUE = 0.05
 def judged(truth: Codes, predicted: Codes, knowledge: Knowledge | None = None) -> Any:
     """Return how the label `y` is judged, which is that of the one concept `a`."""
     knowledge = knowledge or Knowledge.of(digits(["a"], range(max(3, int(truth.max()) + 1))), {"y": "a"})
-    (state,) = diagnose({"test": evidence(knowledge, truth, predicted=predicted, labels=truth)}).labels["test"]
+    (state,) = diagnose(
+        {"test": evidence(knowledge, truth, predicted=predicted, labels=truth)}, thresholds=QUICK
+    ).labels["test"]
     return state
 
 

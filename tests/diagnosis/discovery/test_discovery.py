@@ -156,6 +156,15 @@ def test_matching_is_the_best_of_all_assignments():
     assert {score.match.direction for score in scores[:4]} == {-1, 1}
 
 
+def test_no_threshold_lies_between_equal_numbers():
+    space = ConceptSpace((Concept("a", (False, True)),))
+    for codes, f1 in (([1, 1, 0, 0], 0.8), ([1, 1, -1, 0], 1.0)):  # what is not known does not count
+        held = UnitSplit(np.array([[4.0], [3.0], [3.0], [1.0]]), np.array(codes)[:, None], np.array([[1, 1, 0, 0]]).T)
+        (score,) = score_units(held, held, space, 0, 0).matches
+        assert (score.match.unit, score.match.direction, score.match.threshold) == (0, 1, 2.0)
+        assert score.f1 == pytest.approx(f1)
+
+
 def test_matches_are_scored_on_what_is_known_of_another_split():
     from sklearn.metrics import mutual_info_score
 

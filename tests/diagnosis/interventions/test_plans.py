@@ -350,26 +350,33 @@ def test_confidence_is_calibrated_and_keeps_its_target_on_new_examples(sharp):
 
 def test_a_scaling_has_the_least_cross_entropy_and_the_threshold_is_the_lowest_that_keeps_the_target():
     chances, truth = sample(400, 2.0)
+    shifted = chances[0] * [1.0, 3.0]  # too often the second value
+    chances[0] = shifted / shifted.sum(axis=1, keepdims=True)
     rule, automated = abstaining(chances, truth, 0.8)
-    right = np.all([p.argmax(axis=1) == truth[:, i] for i, p in enumerate(chances)], axis=0)
-    sure = np.prod([scaling(p).max(axis=1) for scaling, p in zip(rule.scalings, chances, strict=True)], axis=0)
-    decided = rule.decides(chances)
-    assert decided.tolist() == (sure >= rule.threshold).tolist() and right[decided].mean() >= 0.8
-    lower = np.unique(sure[sure < rule.threshold])
-    assert all(right[sure >= threshold].mean() < 0.8 for threshold in lower.tolist())
-    assert (automated.coverage, automated.selective_accuracy) == (decided.mean(), right[decided].mean())
+
+    def scaled(place, slope, shift):
+        logs = slope * np.log(chances[place])
+        logs[:, 1] += shift
+        return np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True)
+
     for place, scaling in enumerate(rule.scalings):
 
         def loss(slope, shift, place=place):
-            logs = slope * np.log(chances[place])
-            logs[:, 1] += shift
-            return -np.log((np.exp(logs) / np.exp(logs).sum(axis=1, keepdims=True))[np.arange(400), truth[:, place]])
+            return -np.log(scaled(place, slope, shift)[np.arange(400), truth[:, place]]).mean()
 
-        least = loss(scaling.slope, scaling.shift).mean()
-        assert place == 0 or scaling.shift == 0  # a shift is for two values
+        least = loss(scaling.slope, scaling.shift)
+        assert (scaling.shift == 0) == (place == 1)  # a shift is for two values
         for slope, shift in ((1.05, 0.0), (0.95, 0.0), (1.0, 0.1), (1.0, -0.1)):
             moved = scaling.slope * slope, scaling.shift + (shift if place == 0 else 0.0)
-            assert loss(*moved).mean() >= least - 1e-9
+            assert loss(*moved) >= least - 1e-9
+    right = np.all([p.argmax(axis=1) == truth[:, i] for i, p in enumerate(chances)], axis=0)
+    both = [scaled(place, scaling.slope, scaling.shift) for place, scaling in enumerate(rule.scalings)]
+    sure = np.prod([p.max(axis=1) for p in both], axis=0)  # in both labels together
+    decided = rule.decides(chances)
+    assert decided.tolist() == (sure >= rule.threshold - 1e-12).tolist() and right[decided].mean() >= 0.8
+    lower = np.unique(sure[~decided])
+    assert all(right[sure >= threshold].mean() < 0.8 for threshold in lower.tolist())
+    assert (automated.coverage, automated.selective_accuracy) == (decided.mean(), right[decided].mean())
 
 
 def test_sure_and_right_answers_have_a_finite_scaling_and_targets_out_of_reach_are_refused():

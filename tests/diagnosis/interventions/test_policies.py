@@ -159,6 +159,16 @@ def test_cooperation_asks_one_by_one_for_what_is_uncertain_moves_the_label_and_i
     assert asked.any() and found.tolist() == asked.tolist()
 
 
+@pytest.mark.parametrize("name", ["uncertainty", "cooperative"])
+def test_scores_must_be_above_the_threshold(name):
+    """Nothing is known of any concept: a and b have one bit each, n and m more."""
+    even = BottleneckModel("even", [np.full((2, size), 1 / size) for size in SPACE.sizes], rule_head(KNOWN))
+    more = {"weights": (1.0, 0.0, 0.0)} if name == "cooperative" else {}
+    for threshold, asked in ((1.0, [0, 1, 1, 0]), (0.999, [1, 1, 1, 1])):
+        found = POLICIES[name](threshold, **more).ask(state(even, Units.of(SPACE)), Budget(4.0))
+        assert found.units.tolist() == [asked] * 2
+
+
 # -- responsiveness ----------------------------------------------------------------------------------------------------
 
 
