@@ -18,9 +18,7 @@ from assay.arrays import Array
 from assay.config import Settings
 from assay.data import Dataset, Recipe, make
 from assay.logic import evaluate
-from assay.models import MODELS
-from assay.models.symbolic.examples import most_probable_codes
-from assay.models.symbolic.perception_settings import perception_of
+from assay.models import MODELS, most_probable_codes, perception_of
 from assay.predictions import Answer, Predictions
 from benchmarks.pages import write_between
 

@@ -13,8 +13,8 @@ from functools import cache
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.auditing.audited import AuditedDataset, AuditedSplit, place_in_split
-from assay.auditing.nuisance import nuisances
+from assay.auditing import AuditedDataset, AuditedSplit, nuisances
+from assay.auditing.audited import place_in_split
 from assay.concepts import bits
 from assay.logic import Knowledge
 from assay.render import encode_png

@@ -4,9 +4,8 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import Concept, ConceptSpace
-from assay.logic import Evaluator, Formula, Var, conjunction, total
+from assay.logic import Evaluator, Formula, Var, conjunction, flips, total
 from assay.logic import formula as f
-from assay.logic.sensitivity import flips
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 

@@ -8,7 +8,7 @@ import torch
 from assay.concepts import digits
 from assay.families.digits.task import MNMath
 from assay.logic import Knowledge, compile_diagram
-from assay.models.rule.circuit import DiagramLayer, RuleLayer
+from assay.models import DiagramLayer, RuleLayer
 from benchmarks.timing import Result, rate
 
 BATCH = 64

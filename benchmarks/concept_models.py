@@ -18,7 +18,7 @@ import numpy as np
 from assay.arrays import Array
 from assay.config import Settings
 from assay.data import Dataset, make, recipe_from
-from assay.studies.summary import sign_flip
+from assay.studies import sign_flip
 from benchmarks.pages import publish
 from benchmarks.timing import Result
 

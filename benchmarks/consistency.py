@@ -4,8 +4,7 @@ import numpy as np
 
 from assay.families.chess.positions import COLOURS, VALUES
 from assay.families.chess.rules import Board
-from assay.logic import Constraint, Decoder, Knowledge, chance_of
-from assay.logic.tally import truth_diagram
+from assay.logic import Constraint, Decoder, Knowledge, chance_of, truth_diagram
 from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 

@@ -19,8 +19,7 @@ from assay.families.coco.scene_templates import OBJECT_KINDS
 from assay.families.coco.synthetic import synthetic_album
 from assay.families.sudoku.boards import BoardShape, valid_boards
 from assay.families.sudoku.corruption import corrupt_by_actions
-from assay.logic import Knowledge, chance_of, evaluate, uniform
-from assay.logic.tally import truth_diagram
+from assay.logic import Knowledge, chance_of, evaluate, truth_diagram, uniform
 from assay.seeds import Draws
 from assay.tasks import TASKS
 

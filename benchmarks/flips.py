@@ -14,9 +14,8 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from assay.diagnosis import Thresholds, case_of, read_thresholds
+from assay.diagnosis import Thresholds, case_of, read_thresholds, sections
 from assay.diagnosis.judging import judge
-from assay.diagnosis.thresholds import sections
 from benchmarks.claims.diagnosing import effects_of
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import Case, kept_cases, read_case

@@ -20,9 +20,7 @@ from assay.data import Dataset, SplitData
 from assay.errors import DataError
 from assay.logic import evaluate, parse
 from assay.metrics import gather
-from assay.models import load_model
-from assay.models.incontext.cache import Cache
-from assay.models.incontext.client import Reply
+from assay.models import Cache, Reply, load_model
 from assay.predictions import Predictions, read_predictions
 from assay.runs import RunFolder
 from assay.seeds import rng_for

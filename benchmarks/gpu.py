@@ -24,11 +24,7 @@ import torch
 
 import assay
 from assay.data import Dataset, SplitData
-from assay.models import BACKBONES, MODELS
-from assay.models.core.devices import number_formats, own_stream
-from assay.models.core.feeds import Feed
-from assay.models.core.fitting import fit_together
-from assay.models.core.neural import NeuralModel
+from assay.models import BACKBONES, MODELS, Feed, NeuralModel, fit_together, number_formats, own_stream
 from assay.models.core.optimization import Optimization
 from assay.models.core.steps import ManySeeds, OneSeed
 from benchmarks.by_hand import hand_written_loss

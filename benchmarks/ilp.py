@@ -15,9 +15,7 @@ from assay.arrays import Codes
 from assay.config import Settings
 from assay.diagnosis import relations_in
 from assay.errors import AssayError
-from assay.models import MODELS
-from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.perception import one_hot
+from assay.models import MODELS, Examples, one_hot
 from assay.tasks import TASKS
 from benchmarks.timing import Result
 

@@ -17,9 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.mending import STRATEGIES
-from assay.mending.holdings import Holdings
-from assay.mending.situation import Situation
+from assay.mending import STRATEGIES, Holdings, Situation
 from benchmarks.pages import read_records, write_between
 
 if TYPE_CHECKING:

@@ -9,9 +9,7 @@ import torch
 from sklearn.linear_model import SGDClassifier
 from torch import Tensor, nn
 
-from assay.models.backbones.build import build_backbone
-from assay.models.probes.activations import Subject, activations, sensitivity
-from assay.models.probes.tcav import concept_codes, concept_directions
+from assay.models import Subject, activations, build_backbone, concept_codes, concept_directions, sensitivity
 from benchmarks.timing import Result, rate
 
 EXAMPLES, FITTED, SIZES, LAYER, MOST = 200, 150, (10, 10), "0.1", 10**6

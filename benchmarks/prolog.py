@@ -16,10 +16,18 @@ from tests.logic.prolog import asp, swi
 from assay.arrays import Codes
 from assay.families.trains.rules import TEMPLATE
 from assay.families.trains.source import TrainDistribution, train_space
-from assay.prolog import ProofLimits, Term, Variable, Worlds, key_of, label, read_program
-from assay.prolog.labelling import question_of
-from assay.prolog.reader import Clause
-from assay.prolog.templates import WorldTemplate
+from assay.prolog import (
+    Clause,
+    ProofLimits,
+    Term,
+    Variable,
+    Worlds,
+    WorldTemplate,
+    key_of,
+    label,
+    question_of,
+    read_program,
+)
 from assay.seeds import rng_for
 from benchmarks.timing import Result
 

@@ -14,9 +14,19 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.studies import PLAIN, Record, find_study, read_records
-from assay.studies.ledger import FidelityRow, StudyFidelity, absent_tables, fidelity
-from assay.studies.summary import RecordKey, SeedSummary, over_tasks, summaries
+from assay.studies import (
+    PLAIN,
+    Record,
+    RecordKey,
+    absent_tables,
+    fidelity,
+    find_study,
+    over_tasks,
+    read_records,
+    summaries,
+)
+from assay.studies.ledger import FidelityRow, StudyFidelity
+from assay.studies.summary import SeedSummary
 
 KEPT = Path(__file__).parent / "records"
 LEAST, ROUNDING = 0.02, 0.005

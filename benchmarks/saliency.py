@@ -20,7 +20,7 @@ import numpy as np
 
 import assay
 from assay.diagnosis import METHODS, SaliencyScore
-from assay.models.saliency.folder import draw_over
+from assay.models import draw_over
 from assay.render import encode_png
 from benchmarks.pages import publish
 

@@ -176,8 +176,8 @@ def measure(part: str) -> None:
 
 def _chess(folder: Path) -> dict[str, Any]:
     from assay.config import Settings
-    from assay.data import recipe_from
-    from assay.data.shard import ShardWriter, jobs
+    from assay.data import ShardWriter, recipe_from
+    from assay.data.shard import jobs
 
     recipe = recipe_from("valued", Settings(CHESS))
     writer = ShardWriter(recipe)
@@ -198,8 +198,8 @@ def _chess(folder: Path) -> dict[str, Any]:
 def _driver(folder: Path) -> dict[str, Any]:
     """Measure what the driver does with shards that others made; small pictures do, since it reads labels only."""
     from assay.config import Settings
-    from assay.data import make, recipe_from
-    from assay.data.shard import ShardWriter, jobs
+    from assay.data import ShardWriter, make, recipe_from
+    from assay.data.shard import jobs
 
     recipe = recipe_from("valued", Settings({**CHESS, "width": 64}))
     writer = ShardWriter(recipe)
@@ -219,10 +219,7 @@ def _training(folder: Path) -> dict[str, float]:
     import torch
 
     from assay.config import Settings
-    from assay.studies import RECORDS, folder_of, study_from
-    from assay.studies.records import records_of, write_records
-    from assay.studies.results import tables_of
-    from assay.studies.work import perform
+    from assay.studies import RECORDS, folder_of, perform, records_of, study_from, tables_of, write_records
 
     torch.set_num_threads(1)
     study = study_from(Settings(STUDY), folder / "study")

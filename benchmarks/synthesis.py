@@ -16,12 +16,8 @@ from assay.arrays import Array, Codes
 from assay.config import Settings
 from assay.families.coco.settings import RULES
 from assay.logic import Knowledge, compile_diagram
-from assay.models import MODELS
-from assay.models.symbolic.bits import pack_bits
-from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.perception import one_hot
-from assay.models.symbolic.synthesis.language import ProgramLanguage
-from assay.models.symbolic.synthesis.leaves import LeafBlock, leaves_of
+from assay.models import MODELS, Examples, ProgramLanguage, leaves_of, one_hot, pack_bits
+from assay.models.symbolic.synthesis.leaves import LeafBlock
 from assay.tasks import TASKS, Task
 from benchmarks.timing import Result, rate
 

@@ -6,8 +6,7 @@ import torch
 
 import assay
 from assay.data import Dataset
-from assay.models import MODELS
-from assay.models.core.feeds import Feed
+from assay.models import MODELS, Feed
 from assay.models.core.optimization import Optimization
 from assay.models.core.steps import OneSeed
 from benchmarks.by_hand import hand_written_loss

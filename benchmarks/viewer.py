@@ -11,14 +11,12 @@ from assay.config import Settings
 from assay.data import Dataset, make, recipe_from
 from assay.predictions import Answer, Predictions
 from assay.seeds import rng_for
-from assay.viewer import State
+from assay.viewer import Query, State, page_of, verdict_of
 from assay.viewer.compare import compare_runs
 from assay.viewer.datasets import overview
-from assay.viewer.query import Misreading, Query
+from assay.viewer.query import Misreading
 from assay.viewer.reading import reading_of
 from assay.viewer.runs import run_page
-from assay.viewer.samples import page_of
-from assay.viewer.verdicts import verdict_of
 from benchmarks.timing import Result
 
 SAMPLES, RUNS = 100_000, 10

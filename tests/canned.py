@@ -13,7 +13,7 @@ from assay.diagnosis import Answering, rule_head
 from assay.predictions import Answer, Predictions
 from assay.runs import RunFolder, write_record
 from assay.seeds import rng_for
-from assay.testing.zoo import certain
+from assay.testing import certain
 from tests.conftest import write
 
 ROWS = {"train": 24, "valid": 12, "test": 40, "ood": 14, "hard": 16, "pairs": 12}

@@ -9,8 +9,7 @@ from functools import partialmethod
 import pytest
 
 from assay.registry import Registry
-from assay.tasks import TASKS
-from assay.tasks.registered import TaskRegistry
+from assay.tasks import TASKS, TaskRegistry
 
 SAMPLES = {
     "digits": ("mnadd", "mnadd-half", "mnadd-evenodd", "mnmath", "mnlogic"),

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import typer
 
-from assay.cli.app import app
-from assay.data.recipe import RECIPE_KEYS
+from assay.cli import app
+from assay.data import RECIPE_KEYS
 from assay.models import MODELS
 from assay.tasks import TASKS
 from tests.samples import MISSING

@@ -8,8 +8,7 @@ from assay.config import Settings
 from assay.data import Dataset, Recipe, make
 from assay.errors import MissingExtra
 from assay.metrics import METRICS
-from assay.models import BACKBONES, MODELS
-from assay.models.backbones.build import build_backbone
+from assay.models import BACKBONES, MODELS, build_backbone
 from assay.tasks import TASKS
 from assay.testing import check_metric, check_model, check_task, require
 from tests.quick import COUSINS, tasks

@@ -21,7 +21,7 @@ WITHOUT = f"""
 import sys
 for name in {OPTIONAL}:
     sys.modules[name] = None
-from assay.cli.app import main
+from assay.cli.commands import main
 main()
 """
 

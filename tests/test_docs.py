@@ -31,7 +31,7 @@ def commands_in(page):
 
 
 def test_every_command_in_the_readme_exists_and_is_on_the_page_of_commands():
-    from assay.cli.app import app
+    from assay.cli import app
 
     known = {command.name or command.callback.__name__ for command in app.registered_commands}
     known |= {group.name for group in app.registered_groups}

@@ -27,7 +27,7 @@ class CommandLine(ModuleType):
     """Stands for the command line, and notes who would hear Ctrl-C while it is imported and while it runs."""
 
     def __init__(self):
-        super().__init__("assay.cli.app")
+        super().__init__("assay.cli.commands")
         self.heard = []
 
     def __getattr__(self, name):
@@ -41,7 +41,7 @@ class CommandLine(ModuleType):
 def command(monkeypatch):
     before = signal.getsignal(signal.SIGINT)
     made = CommandLine()
-    monkeypatch.setitem(sys.modules, "assay.cli.app", made)
+    monkeypatch.setitem(sys.modules, "assay.cli.commands", made)
     yield made
     signal.signal(signal.SIGINT, before)
 

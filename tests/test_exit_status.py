@@ -10,8 +10,7 @@ from safetensors.numpy import load_file, save_file
 
 from assay.contracts import to_json
 from assay.processes import start_program
-from assay.runs import RunFolder
-from assay.runs.seals import sealed
+from assay.runs import RunFolder, sealed
 from tests.own_files import OWN, call
 from tests.samples import needs_task
 

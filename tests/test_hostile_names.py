@@ -11,8 +11,7 @@ import assay
 from assay.data import Dataset
 from assay.errors import ConfigError, DataError
 from assay.render import encode_png
-from assay.suites import BoardRow, find_suite, read_rows, write_board, write_rows
-from assay.suites.entry import SuiteEntry
+from assay.suites import BoardRow, SuiteEntry, find_suite, read_rows, write_board, write_rows
 from tests.own_files import call
 
 PACKAGE = Path(assay.__file__).parent

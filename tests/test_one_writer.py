@@ -27,7 +27,7 @@ MODES = set("wax+")
 ALLOWED = {
     ("render/engines/blender_worker.py", "savez"): "runs in Blender's Python, in the temporary folder that we made",
     ("render/engines/blender_worker.py", "fdopen"): "the pipe to us",
-    ("cli/app.py", "fdopen"): "messages that go nowhere, where standard error is closed",
+    ("cli/commands.py", "fdopen"): "messages that go nowhere, where standard error is closed",
     ("runs/usage.py", "write_bytes"): "a switch of the kernel in /proc",
     ("models/core/logs.py", "SummaryWriter"): "TensorBoard writes its own files, in a run's folder out of which no link leads",
 }  # fmt: skip

@@ -9,11 +9,9 @@ import pytest
 
 from assay.code_files import forget_files, loaded_files
 from assay.data import Dataset
-from assay.studies import RunModels, load_study, run_study
-from assay.studies.work import perform
+from assay.studies import RunModels, load_study, perform, run_study
 from assay.tasks import TASKS
-from assay.viewer import State
-from assay.viewer.edit import ask_model, edit_sample
+from assay.viewer import State, ask_model, edit_sample
 from tests.own_files import OWN, POINTS, call, install, installed
 
 SHA = hashlib.sha256(OWN.encode()).hexdigest()

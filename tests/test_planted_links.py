@@ -14,8 +14,7 @@ from assay.cli import main  # noqa: F401
 from assay.data import Dataset
 from assay.errors import DataError
 from assay.runs import RunFolder
-from assay.suites import BoardRow, read_rows, write_rows
-from assay.suites.entry import SuiteEntry
+from assay.suites import BoardRow, SuiteEntry, read_rows, write_rows
 from tests.own_files import call
 from tests.predictors import predictions
 from tests.samples import needs_task

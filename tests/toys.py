@@ -11,8 +11,7 @@ from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
 from assay.data import Dataset, Recipe, make
 from assay.logic import Knowledge, Odds, parse
-from assay.render import Box, Layout, ObjectBox, Picture
-from assay.render.picture import boxes_of
+from assay.render import Box, Layout, ObjectBox, Picture, boxes_of
 from assay.tasks import Column, Task
 from assay.worlds import Style, World
 

@@ -15,8 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.auditing import Audit, audit, audited_dataset, open_imported
-from assay.auditing.audited import AuditedDataset
+from assay.auditing import Audit, AuditedDataset, audit, audited_dataset, open_imported
 from assay.concepts import bits
 from assay.contracts import fingerprint, to_json
 from assay.data import Dataset

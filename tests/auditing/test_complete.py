@@ -7,8 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.auditing import audit, open_imported
-from assay.auditing.audited import AuditedDataset
+from assay.auditing import AuditedDataset, audit, open_imported
 from assay.metrics import wilson
 from assay.seeds import rng_for
 from tests.auditing.planted import Row, finding, folder_of, picture, rows

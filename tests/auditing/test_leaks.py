@@ -5,8 +5,7 @@ import pytest
 from benchmarks.audit import Setting, dataset
 from PIL import Image
 
-from assay.auditing import audit, audited_dataset, open_imported
-from assay.auditing.nuisance import nuisances
+from assay.auditing import audit, audited_dataset, nuisances, open_imported
 from assay.render import Picture
 from assay.seeds import rng_for
 from tests.auditing.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows

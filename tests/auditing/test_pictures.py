@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.auditing import audit
-from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing import AuditedDataset, AuditedSplit, audit
 from assay.concepts import Concept, ConceptSpace
 from assay.errors import DataError
 from assay.render import encode_png

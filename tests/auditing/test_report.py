@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from assay.auditing import CHECKS, Audit, audit, open_imported, write_audit
-from assay.auditing.auditor import card_section
+from assay.auditing import CHECKS, Audit, audit, card_section, open_imported, write_audit
 from assay.errors import UnknownName
 from tests.auditing.planted import folder_of, rows
 

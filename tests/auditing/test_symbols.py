@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.auditing import audit
-from assay.auditing.audited import AuditedDataset, AuditedSplit
+from assay.auditing import AuditedDataset, AuditedSplit, audit
 from assay.concepts import bits, digits
 from assay.logic import Constraint, Knowledge, parse
 from assay.seeds import rng_for

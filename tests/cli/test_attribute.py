@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.config import Settings
-from assay.diagnosis.errors import CAUSES
+from assay.diagnosis import CAUSES
 from assay.models import Order, train_run
 from assay.predictions import Answer
 from assay.testing import oracle

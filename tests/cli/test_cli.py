@@ -18,8 +18,7 @@ from assay.errors import DataError
 from assay.mending import STRATEGIES
 from assay.metrics import METRICS
 from assay.models import BACKBONES, METHODS, MODELS
-from assay.studies import LocalWorkers
-from assay.studies.work import perform
+from assay.studies import LocalWorkers, perform
 from assay.tasks import TASKS
 from tests.pixels import TASK
 from tests.quick import FEW, tasks
@@ -123,7 +122,7 @@ def test_make_tells_what_it_made(assay, tmp_path):
     assert (told["examples"], told["made"], told["splits"]) == (
         *(44, 44, {"train": 20, "valid": 4, "test": 7, "hard": 6, "pairs": 7}),
     )
-    assert told["fingerprint"] == dataset.fingerprint and dataset.manifest["seed"] == 3
+    assert told["fingerprint"] == dataset.fingerprint and dataset.manifest.seed == 3
     again = assay(*words)
     assert again.status == 0 and "made 0 examples" in again.err and "44 were there" in again.err
 
@@ -248,7 +247,7 @@ def test_training_without_torch_names_the_install_line(program, run, data, tmp_p
 
 ONE_AFTER_THE_OTHER = """
 import json, sys
-from assay.cli.app import main
+from assay.cli.commands import main
 for words in json.loads(sys.argv[1]):
     sys.argv = ["assay", *words]
     try:

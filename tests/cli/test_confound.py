@@ -9,7 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import assay
-from assay.cli.app import app
+from assay.cli import app
 from assay.errors import AssayError
 from assay.seeds import rng_for
 from tests.conftest import write

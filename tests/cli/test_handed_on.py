@@ -744,7 +744,7 @@ def test_verdicts_on_a_terminal_name_each_task_once(monkeypatch, capsys):
     ],
 )  # fmt: skip
 def test_errors_are_one_line_with_their_status(error, status, told, monkeypatch, capsys):
-    main = import_module("assay.cli.app")
+    main = import_module("assay.cli.commands")
 
     def app(*given, **named):
         raise error
@@ -762,7 +762,7 @@ def test_errors_are_one_line_with_their_status(error, status, told, monkeypatch,
 
 
 def test_errors_of_ours_have_a_traceback(monkeypatch):
-    main = import_module("assay.cli.app")
+    main = import_module("assay.cli.commands")
     for error in (ValueError("odd"), ModuleNotFoundError("no", name="no_such_module_of_ours")):
 
         def app(*given, error=error, **named):
@@ -774,7 +774,7 @@ def test_errors_of_ours_have_a_traceback(monkeypatch):
 
 
 def test_without_words_there_is_help(monkeypatch):
-    main, seen = import_module("assay.cli.app"), []
+    main, seen = import_module("assay.cli.commands"), []
     monkeypatch.setattr(main, "app", lambda words, **named: seen.append(words) or 3)
     for words, expected in ((["assay"], ["--help"]), (["assay", "list", "x"], ["list", "x"])):
         monkeypatch.setattr(sys, "argv", words)
@@ -829,13 +829,13 @@ def test_commands_that_are_in_no_group_stand_last(monkeypatch):
 
 
 def test_the_version_is_printed_and_no_more(assay):
-    main = import_module("assay.cli.app")
+    main = import_module("assay.cli.commands")
     told = assay("--version")
     assert (told.status, told.out, told.err) == (0, f"{main.VERSION}\n", "")
 
 
 def test_output_that_cannot_be_written_is_thrown_away(monkeypatch):
-    main, done = import_module("assay.cli.app"), []
+    main, done = import_module("assay.cli.commands"), []
     monkeypatch.setattr(main.os, "open", lambda path, mode: done.append((path, mode)) or 77)
     monkeypatch.setattr(main.os, "dup2", lambda *given: done.append(given))
     main._close_output()

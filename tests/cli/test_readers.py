@@ -11,8 +11,7 @@ import pytest
 
 from assay.api import Run, intervene
 from assay.data import Dataset
-from assay.studies import CopyStep
-from assay.studies.work import perform
+from assay.studies import CopyStep, perform
 from tests.cli.conftest import Told
 from tests.endpoint import Endpoint, Fault, pictures
 from tests.models.readers.conftest import write_clip

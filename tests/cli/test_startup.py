@@ -14,7 +14,7 @@ pytestmark = needs_task("mnlogic")
 
 SCRIPT = """
 import contextlib, io, json, sys
-from assay.cli.app import main
+from assay.cli.commands import main
 
 loaded = []
 for words in json.loads(sys.argv[1]):

@@ -26,7 +26,7 @@ def test_annotate_train_score_and_diagnose(assay: Assay, data: Dataset, tmp_path
     told = json.loads(assay("annotate", data.folder, "-o", new, "--seed", 3, *words).out)
     assert told["splits"]["train"]["missing"] == pytest.approx(0.3, abs=0.08) and told["splits"]["test"]["missing"] == 0
     assert told["splits"]["train"]["wrong_labels"] > 0
-    assert Dataset.open(new).manifest["task"]["annotation"]["seed"] == 3
+    assert Dataset.open(new).manifest.to_dict()["task"]["annotation"]["seed"] == 3
     quick = ("--epochs", 2, "--set", "device=cpu", "--set", "mode=independent")
     assert assay("train", "cbm", new, "-o", tmp_path / "run", *quick).status == 0
     assert assay("score", tmp_path / "run", new).status == 0

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from assay.cli.app import app
+from assay.cli import app
 from assay.cli.doctor import PURPOSES
 from assay.cli.groups import EXAMPLES, GROUPS
 from assay.cli.verdicts import print_verdicts

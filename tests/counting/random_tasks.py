@@ -11,8 +11,7 @@ from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot
 from assay.counting import count_readings
 from assay.errors import KnowledgeError
-from assay.logic import Formula, Knowledge
-from assay.logic import formula as f
+from assay.logic import Const, Count, Formula, If, Knowledge, Member, Var
 from assay.seeds import rng_for
 from tests.counting.brute import World, deciding, every_world
 from tests.logic.formulas import Rng, Scope, meaning, number, pick, symbol, truth
@@ -86,7 +85,7 @@ def any_function(rng: Rng, space: ConceptSpace) -> Formula:
         for codes in space.all_codes()
         if holds[tuple(kind[code] for kind, code in zip(kinds, codes, strict=True))] and (world := space.decode(codes))
     ]
-    return f.Member(tuple(f.Var(name) for name in space.names), tuple(rows))
+    return Member(tuple(Var(name) for name in space.names), tuple(rows))
 
 
 def any_label(rng: Rng, space: ConceptSpace) -> Formula:
@@ -94,7 +93,7 @@ def any_label(rng: Rng, space: ConceptSpace) -> Formula:
     one, other = any_function(rng, space), any_function(rng, space)
     scope = Scope(space, {concept.name: concept for concept in space.concepts})
     written = [truth, truth, number, *([symbol] if scope.having("symbol") else [])]
-    made = [one, one, f.Count((one, other)), f.If(one, f.Const("p"), f.If(other, f.Const("q"), f.Const("r")))]
+    made = [one, one, Count((one, other)), If(one, Const("p"), If(other, Const("q"), Const("r")))]
     return pick(rng, [*made, *(make(rng, scope, 3) for make in written)])
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from assay.cli.app import app
+from assay.cli import app
 from assay.config import Settings
 from assay.data import training_support
 from assay.errors import AssayError

@@ -1,6 +1,7 @@
 """What is asked of the optimal readings: shares, samples, ranks, plans and supervision, against the list of all."""
 
 import re
+from decimal import Decimal
 from itertools import combinations, product
 
 import numpy as np
@@ -55,10 +56,10 @@ def test_ranks_number_the_readings():
 
 def test_samples_are_uniform():
     readings = count_readings(addition(), support=both_ways(EVENODD)).readings
-    drawn = readings.sample(rng_for(0, "uniform"), 3600)
+    drawn = readings.sample(rng_for(0, "uniform"), 1440)
     counts = [drawn.count(reading) for reading in readings]
-    assert sum(counts) == 3600  # nothing but optimal readings
-    assert sum((count - 100) ** 2 / 100 for count in counts) < 66.6  # the 99.9th percentile, 35 degrees of freedom
+    assert sum(counts) == 1440  # nothing but optimal readings
+    assert sum((count - 40) ** 2 / 40 for count in counts) < 66.6  # the 99.9th percentile, 35 degrees of freedom
 
 
 def test_samples_of_large_counts_are_optimal():
@@ -167,6 +168,15 @@ def test_a_count_as_data_and_in_words():
     assert "2 to 3,000 readings" in repr(bounds) and "1,200 worlds" in repr(bounds)
     assert bounds.total is None and bounds.identifiability() == {} and "<table" not in bounds._repr_html_()
     assert bounds.to_dict()["low"] == 2 and bounds.to_dict()["high"] == 3000 and "total" not in bounds.to_dict()
+
+
+@pytest.mark.parametrize(
+    "number", [10**6, 1_049_999, 1_050_001, 9_949_999, 9_950_001, 10**9 - 1, 178_405_961, 3**99, 10**71 - 1]
+)
+def test_long_numbers_are_rounded_to_two_digits(number):
+    digits, _, exponent = f"{Decimal(number):.1E}".partition("E+")
+    words = f"{digits} x 10^{exponent}" if number > 10**6 else f"{number:,}"
+    assert ReadingCount("shared", None, number, number, "m", 0.0).text.startswith(f"{words} readings")
 
 
 def entries_of(readings):

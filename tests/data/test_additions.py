@@ -11,7 +11,7 @@ from assay.errors import DataError
 
 def test_a_copy_holds_the_old_rows_and_the_new(mnlogic: Dataset, tmp_path: Path) -> None:
     train, more = mnlogic["train"], mnlogic["ood"][:5].full_table()
-    manifest = add_examples(mnlogic, more, tmp_path / "more", {"round": 2})
+    manifest = add_examples(mnlogic, more, tmp_path / "more", {"round": 2}).to_dict()
     new = Dataset.open(tmp_path / "more")
     assert new.manifest == manifest and new.fingerprint != mnlogic.fingerprint
     assert manifest["task"]["added"] == {
@@ -24,7 +24,7 @@ def test_a_copy_holds_the_old_rows_and_the_new(mnlogic: Dataset, tmp_path: Path)
     for name in ("valid", "test", "ood", "hard"):
         assert new[name].pngs == mnlogic[name].pngs and (new[name].labels == mnlogic[name].labels).all()
     entry = next(part for part in manifest["splits"] if part["name"] == "train")
-    before = next(part for part in mnlogic.manifest["splits"] if part["name"] == "train")
+    before = next(part for part in mnlogic.manifest.to_dict()["splits"] if part["name"] == "train")
     assert entry["size"] == len(data) and len(entry["shards"]) == len(before["shards"]) + 1
     assert entry["shards"][:-1] == before["shards"]
     label = mnlogic.knowledge.labels[0]

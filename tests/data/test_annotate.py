@@ -33,7 +33,7 @@ def test_pictures_and_truth_stay_and_only_named_splits_change(mnlogic: Dataset, 
         assert (data.given_labels != data.labels).any() == changed
         assert ((data.given_concepts < 0).any()) == changed
         assert data.lawful.all()
-    about = new.manifest["task"]["annotation"]
+    about = new.manifest.to_dict()["task"]["annotation"]
     assert about["parent"] == mnlogic.fingerprint != new.fingerprint and about["splits"] == ["train", "valid"]
     assert about["settings"] == {"missing": 0.3, "concept_noise": 0.2, "label_noise": 0.2}
 
@@ -43,7 +43,7 @@ def test_annotating_twice_goes_on_from_what_was_given(mnlogic: Dataset, tmp_path
     twice = annotated(once, tmp_path / "twice", label_noise=0.5, splits=["train"])
     assert (twice["train"].given_concepts == once["train"].given_concepts).all()
     assert (twice["train"].given_labels != once["train"].given_labels).any()
-    assert twice.manifest["task"]["annotation"]["before"]["settings"] == {"missing": 0.3}
+    assert twice.manifest.to_dict()["task"]["annotation"]["before"]["settings"] == {"missing": 0.3}
 
 
 def test_others_read_it_and_worlds_can_be_drawn_again(mnlogic: Dataset, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_rows_keep_their_numbers(mnlogic: Dataset, tmp_path: Path) -> None:
     data, old = new["train"], mnlogic["train"]
     assert len(data) == 42 and data.labels.mean() == pytest.approx(0.75, abs=0.02)
     assert (old.concepts[data.index] == data.concepts).all() and data.pngs == [old.pngs[i] for i in data.index]
-    assert new.manifest["splits"][0]["size"] == 42 and len(new["test"]) == len(mnlogic["test"])
+    assert new.manifest.to_dict()["splits"][0]["size"] == 42 and len(new["test"]) == len(mnlogic["test"])
 
 
 def test_dropped_concepts_leave_the_label_to_chance(mnlogic: Dataset, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_scores_are_cut_at_the_mean_of_training_or_as_asked(threshold, mnlogic: 
     cut = train.mean(axis=0) if threshold is None else np.median(train, axis=0) if threshold == "median" else threshold
     for name in new.split_names:
         assert (new[name].concepts == (values[name] >= cut)).all()
-    assert new.manifest["task"]["annotation"]["machine"] in ("scores", "a clerk")
+    assert new.manifest.to_dict()["task"]["annotation"]["machine"] in ("scores", "a clerk")
     with pytest.raises(ConfigError, match="a machine's own concepts take the place of all others"):
         annotate(mnlogic, asked.model_copy(update={"drop": ["a"]}), tmp_path / "no", read_scores(tmp_path / "s.csv"))
 
@@ -226,7 +226,7 @@ def test_counterfactual_worlds_go_along_with_the_rows_that_are_kept(tmp_path: Pa
     fewer = annotated(old, tmp_path / "fewer", label_shares={True: 0.9}, splits=["test"])
     pairs, before = fewer["pairs"], old["pairs"]
     kept = np.isin(before.pair_rows, fewer["test"].index)
-    assert 0 < len(pairs) == kept.sum() < len(before) and fewer.pairs is not None and fewer.pairs["size"] == len(pairs)
+    assert 0 < len(pairs) == kept.sum() < len(before) and fewer.pairs is not None and fewer.pairs.size == len(pairs)
     assert pairs.pair_rows.tolist() == before.pair_rows[kept].tolist()
     assert (pairs.concepts == before.concepts[kept]).all()
     assert pairs.pngs == [png for png, keep in zip(before.pngs, kept, strict=True) if keep]
@@ -260,7 +260,10 @@ class Machine:
 def test_a_machine_reads_the_pictures_that_are_annotated(mnlogic: Dataset, tmp_path: Path) -> None:
     machine = Machine()
     new = annotated(mnlogic, tmp_path / "new", machine=machine)
-    assert machine.asked == ["train", "valid"] and new.manifest["task"]["annotation"]["reader"] == machine.about()
+    assert (
+        machine.asked == ["train", "valid"]
+        and new.manifest.to_dict()["task"]["annotation"]["reader"] == machine.about()
+    )
     for name in ("train", "valid"):
         data = new[name]
         assert (data.given_concepts[:, 0] == data.concepts[:, 0]).all()  # 0.6 and 0.2: the likelier value
@@ -289,14 +292,14 @@ def test_a_machine_with_words_of_its_own_reads_every_split(mnlogic: Dataset, tmp
 
 def test_other_concepts_claim_no_longer_which_worlds_splits_share(mnlogic: Dataset, tmp_path: Path) -> None:
     wheres = {"train": "a and not b", "valid": "b or c", "test": "b"}
-    splits = [{**entry, "where": wheres.get(entry["name"], "c")} for entry in mnlogic.manifest["splits"]]
-    old = replace(mnlogic, manifest={**mnlogic.manifest, "splits": splits})
+    splits = [{**entry, "where": wheres.get(entry["name"], "c")} for entry in mnlogic.manifest.to_dict()["splits"]]
+    old = replace(mnlogic, manifest=mnlogic.manifest.but(splits=splits))
     same, other = annotated(old, tmp_path / "same", concept_noise=0.2), annotated(old, tmp_path / "other", drop=["c"])
     claims = [(entry["name"], entry["disjoint_from"], entry["where"]) for entry in splits]
     assert ("ood", ["train", "valid", "test", "hard"], "c") in claims
-    assert [(x["name"], x["disjoint_from"], x["where"]) for x in same.manifest["splits"]] == claims
-    assert [(x["name"], x["disjoint_from"], x["where"]) for x in other.manifest["splits"]] == [
+    assert [(x["name"], x["disjoint_from"], x["where"]) for x in same.manifest.to_dict()["splits"]] == claims
+    assert [(x["name"], x["disjoint_from"], x["where"]) for x in other.manifest.to_dict()["splits"]] == [
         ("train", [], "a and not b"), ("valid", [], "True"), ("test", [], "b"), ("ood", [], "True"), ("hard", [], "True"),
     ]  # fmt: skip
-    assert other.manifest["pairs"]["none"] == "its concepts are not those that its worlds are drawn by"
-    assert other.manifest["pairs"]["size"] == 0 and other.manifest["pairs"]["shards"] == []
+    assert other.manifest.to_dict()["pairs"]["none"] == "its concepts are not those that its worlds are drawn by"
+    assert other.manifest.to_dict()["pairs"]["size"] == 0 and other.manifest.to_dict()["pairs"]["shards"] == []

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import yaml
 
-from assay.data import MENDING, Annotation, Dataset, annotate, from_table
-from assay.data.dataset_card import card
+from assay.data import MENDING, Annotation, Dataset, annotate, card, from_table
 from assay.logic import Constraint, Knowledge, parse
 from tests.toys import Coin, Shelf, written
 
@@ -24,8 +23,7 @@ def table(text, head):
 
 
 def sized(manifest, **sizes):
-    entries = {entry["name"]: entry for entry in manifest["splits"]}
-    return {**manifest, "splits": [{**entries[name], "size": size} for name, size in sizes.items()]}
+    return manifest.but(splits=[manifest.splits_by_name[name].but(size=size) for name, size in sizes.items()])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +45,7 @@ def test_sizes_have_the_categories_of_the_hub(size, category, mnlogic):
 )
 def test_licences_follow_from_the_sources(sources, licence, people, mnlogic):
     named = {name: {"name": name.upper(), "sha256": "0123456789abcdef" * 4} for name in sources}
-    text = card({**mnlogic.manifest, "sources": named})
+    text = card({**mnlogic.manifest.to_dict(), "sources": named})
     assert front(text)["license"] == licence and people in text
     assert all(f"{name}: {name.upper()} (sha256 `0123456789abcdef`)" in text for name in sources)
 
@@ -65,7 +63,7 @@ def test_tables_tell_concepts_labels_constraints_and_splits(mnlogic, evenodd):
     limited = Knowledge.of(
         mnlogic.knowledge.space, {"y": "a ^ b"}, [Constraint("few", parse("a or b"), ("hard", "one"))]
     )
-    text = card({**mnlogic.manifest, "knowledge": limited.to_dict()})
+    text = card({**mnlogic.manifest.to_dict(), "knowledge": limited.to_dict()})
     assert [row[:2] for row in table(text, "| concept |")] == [[name, "False, True"] for name in "abc"]
     assert table(text, "| label |") == [["y", "`xor(a, b)`", "False, True"]]
     assert table(text, "| constraint |")[0][:2] == ["few", "`a or b`"] and "hard, one" in text
@@ -93,7 +91,8 @@ def test_an_annotated_copy_says_what_was_done_to_it(about, told, mnlogic):
         "parent": "ff",
         "machine": None,
     }
-    text = card({**mnlogic.manifest, "task": {**mnlogic.manifest["task"], "annotation": {**usual, **about}}})
+    manifest = mnlogic.manifest
+    text = card(manifest.but(task=manifest.task.but(annotation={**usual, **about})))
     assert told in text and "fingerprint `ff`" in text and "`assay annotate` this one" in text
 
 

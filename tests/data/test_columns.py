@@ -92,7 +92,7 @@ def test_a_column_that_is_not_there_is_named(evenodd: Dataset, shelf: Dataset) -
 def test_a_task_in_words_only(tmp_path: Path) -> None:
     dataset = written(Told(), tmp_path / "data")
     data = dataset["train"]
-    assert dataset.manifest["columns"] == ["text"] and "image" not in data.table.column_names
+    assert dataset.manifest.columns == ["text"] and "image" not in data.table.column_names
     assert set(data.texts) == {
         *[f"a {one} box and a {two} box" for one in ("red", "blue") for two in ("red", "blue")],
         *["a red box", "a blue box"],
@@ -167,7 +167,7 @@ def test_both_values_occur_as_often_as_the_odds_say(coin: Dataset) -> None:
         assert 0 < share < 1 and share == pytest.approx(1 / (1 + np.exp(-0.7 * score)), abs=0.12)
     kept = (data.labels == data.knowledge.labels_of(data.concepts)).mean(axis=0)
     assert 0.5 < kept[0] < 0.95 and kept[1] == 1
-    held = coin.manifest["splits"][0]["labels"]
+    held = coin.manifest.to_dict()["splits"][0]["labels"]
     assert held["y"] == {"False": int((data.labels[:, 0] == 0).sum()), "True": int(data.labels[:, 0].sum())}
 
 

@@ -27,10 +27,10 @@ def test_labels_follow_from_concepts_on_disk(evenodd: Dataset, mnlogic: Dataset)
 
 
 def test_the_manifest_counts_the_labels(evenodd: Dataset, mnlogic: Dataset) -> None:
-    assert [split["labels"]["y"] for split in mnlogic.manifest["splits"]] == [
+    assert [split["labels"]["y"] for split in mnlogic.manifest.to_dict()["splits"]] == [
         {"False": size // 2, "True": size // 2} for size in (64, 16, 32, 16, 18)
     ]
-    assert evenodd.manifest["splits"][0]["labels"] == {"sum": {"6": 40, "10": 80, "12": 40}}
+    assert evenodd.manifest.to_dict()["splits"][0]["labels"] == {"sum": {"6": 40, "10": 80, "12": 40}}
 
 
 @pytest.mark.parametrize("fixture", ["evenodd", "mnlogic"])

@@ -18,7 +18,7 @@ from assay.render import decode_png, encode_png
 
 def made(folder):
     settings = {"splits": {"train": 30, "valid": 6, "test": 6, "ood": 6, "hard": 6, "pairs": 6}}
-    return make(recipe_from("mnlogic", Settings(settings)), folder)
+    return make(recipe_from("mnlogic", Settings(settings)), folder).to_dict()
 
 
 def exchange(folder, change=lambda table: table, **how):

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data import Dataset, Recipe, default_workers, make, recipe_from
-from assay.data.shard import ShardWriter
+from assay.data import Dataset, Recipe, ShardWriter, default_workers, make, recipe_from
 from assay.errors import AssayError, DataError, RunFailed
 from assay.tasks import TASKS
 from tests.leftovers import leave_file
@@ -157,7 +156,7 @@ def test_a_worker_that_dies_fails_the_run_and_the_next_one_goes_on(tmp_path: Pat
 
 def test_making_again_changes_nothing(evenodd: Dataset) -> None:
     before = {path: path.stat().st_mtime_ns for path in evenodd.folder.rglob("*")}
-    again = {split["name"]: split["size"] for split in evenodd.manifest["splits"]}
+    again = {split["name"]: split["size"] for split in evenodd.manifest.to_dict()["splits"]}
     assert make(recipe(splits=again), evenodd.folder) == evenodd.manifest
     assert {path: path.stat().st_mtime_ns for path in evenodd.folder.rglob("*")} == before
 
@@ -239,7 +238,7 @@ def test_progress_tells_what_was_there_and_then_each_shard(tmp_path: Path, monke
     sizes = {"train": 7, "valid": 0, "test": 5, "hard": 0, "ood": 0, "pairs": 3}
     wanted = recipe_from("mnlogic", Settings({"k": 3, "splits": sizes}))
     seen: list[int] = []
-    manifest = make(wanted, tmp_path / "data", progress=seen.append)
+    manifest = make(wanted, tmp_path / "data", progress=seen.append).to_dict()
     assert seen == [0, 3, 3, 1, 3, 2, 3] and sum(split["size"] for split in manifest["splits"]) == 12
     victim = tmp_path / "data" / manifest["splits"][0]["shards"][1]["file"]
     before = victim.read_bytes()

@@ -10,7 +10,6 @@ import pytest
 from assay.config import Settings
 from assay.contracts import PAIRS, fingerprint
 from assay.data import Dataset, Recipe, make, read_manifest, recipe_from, refresh_pairs, task_of
-from assay.data.manifest import all_shards
 from assay.errors import DataError
 from tests.leftovers import hidden, leave_file
 
@@ -35,8 +34,8 @@ def folder(whole, tmp_path):
 
 
 def test_it_lists_every_shard_and_counts_labels_and_regions_over_them(folder):
-    manifest = read_manifest(folder)
-    listed = [(shard["file"], shard["rows"]) for shard in all_shards(manifest)]
+    manifest = read_manifest(folder).to_dict()
+    listed = [(shard.file, shard.rows) for shard in read_manifest(folder).shards]
     names = {"train": (4, 4, 2), "valid": (3,), "test": (4, 2), PAIRS: (4, 2)}
     assert listed == [
         (f"{name}/part-{n:05d}.parquet", rows) for name, parts in names.items() for n, rows in enumerate(parts)
@@ -61,10 +60,10 @@ def test_it_lists_every_shard_and_counts_labels_and_regions_over_them(folder):
 
 def test_pairs_of_a_finished_dataset_are_drawn_anew_and_may_be_taken_away(folder):
     leave_file(folder / "left")
-    data, before = Dataset.open(folder), read_manifest(folder)
+    data, before = Dataset.open(folder), read_manifest(folder).to_dict()
     first = Dataset.open(folder)[PAIRS].pngs
     counts = []
-    manifest = refresh_pairs(data, task_of(data), 5, counts.append)
+    manifest = refresh_pairs(data, task_of(data), 5, counts.append).to_dict()
     assert manifest[PAIRS]["size"] == manifest[PAIRS]["asked"] == 5 == sum(counts) and not hidden(folder)
     assert Dataset.open(folder)[PAIRS].pngs == first[:5] and manifest["fingerprint"] == before["fingerprint"]
     assert refresh_pairs(Dataset.open(folder), task_of(data))[PAIRS]["asked"] == 5  # as many as before
@@ -73,7 +72,7 @@ def test_pairs_of_a_finished_dataset_are_drawn_anew_and_may_be_taken_away(folder
 
 
 def rewritten(folder, change):
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder).to_dict()
     change(manifest)
     manifest["fingerprint"] = fingerprint(manifest)
     (folder / "manifest.json").write_text(json.dumps(manifest))
@@ -114,7 +113,7 @@ def test_splits_with_odd_names_are_refused(name, folder):
     ],
 )
 def test_what_is_not_as_it_was_written_is_refused(change, why, folder):
-    manifest = read_manifest(folder)
+    manifest = read_manifest(folder).to_dict()
     change(manifest)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     refused(folder, why)

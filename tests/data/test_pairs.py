@@ -276,9 +276,9 @@ def own(tmp_path: Path) -> Dataset:
 
 
 def test_the_manifest_says_where_the_digits_lie(own: Dataset, tmp_path: Path) -> None:
-    assert own.manifest["local"] == {"digits": str(tmp_path / "mnist")}
-    assert "digits" not in own.manifest["task"]["config"]
-    assert task_of(own).sources() == own.manifest["sources"] and len(pairs_of(own, "test", task_of(own))) == 8
+    assert own.manifest.local == {"digits": str(tmp_path / "mnist")}
+    assert "digits" not in own.manifest.to_dict()["task"]["config"]
+    assert task_of(own).sources() == own.manifest.sources and len(pairs_of(own, "test", task_of(own))) == 8
     again = write(
         tmp_path / "again", "mnadd", digits=str(shutil.copytree(tmp_path / "mnist", tmp_path / "copy")),
         splits={"train": 100, "valid": 8, "test": 8, "hard": 8},
@@ -291,7 +291,7 @@ def test_digits_that_were_moved_are_found_by_a_setting(own: Dataset, tmp_path: P
     digit_source.cache_clear()
     with pytest.raises(AssayError, match="no digits in"):
         task_of(own)
-    assert task_of(own, Settings({"digits": str(tmp_path / "moved")})).sources() == own.manifest["sources"]
+    assert task_of(own, Settings({"digits": str(tmp_path / "moved")})).sources() == own.manifest.sources
 
 
 def test_other_sources_are_refused(own: Dataset, evenodd: Dataset, tmp_path: Path) -> None:

@@ -188,7 +188,7 @@ def test_only_the_shards_that_are_asked_for_are_unpacked(made, on_disk):
     train.pictures([1, 2])
     assert len(unpacked(on_disk)) == 1
     list(train.batches(64, workers=4))
-    assert len(unpacked(on_disk)) == len(data.manifest["splits"][0]["shards"]) > 1
+    assert len(unpacked(on_disk)) == len(data.manifest.to_dict()["splits"][0]["shards"]) > 1
     rows = np.array([2400, 3, 1800, 4, 2400])  # of several shards
     table = train.take(rows).full_table()
     assert table["index"].to_pylist() == rows.tolist() and table.column_names == list(train.columns)

@@ -62,7 +62,7 @@ def test_of_many_rows_the_first_are_shown_and_the_others_counted(made: Made) -> 
     assert len(rows) == 64  # the parity of 6 bits holds in 32 ways, and every other world just misses it
     (table,) = tables(card(dataset))
     assert len(table) == 2 + 30 + 1 and "and 34 more, in manifest.json" in table[-1]
-    assert len(dataset.manifest["splits"][0]["boundary"]["y"]) == 64
+    assert len(dataset.manifest.to_dict()["splits"][0]["boundary"]["y"]) == 64
 
 
 def test_show_tells_where_the_examples_of_a_folder_lie(made: Made, assay: Callable[..., Told]) -> None:
@@ -78,8 +78,9 @@ def test_show_tells_where_the_examples_of_a_folder_lie(made: Made, assay: Callab
 
 
 def test_datasets_from_before_are_shown_too(evenodd: Dataset) -> None:
-    splits = [{key: value for key, value in split.items() if key != "boundary"} for split in evenodd.manifest["splits"]]
-    assert region_rows({**evenodd.manifest, "splits": splits}) == {"sum": []}
+    body = evenodd.manifest.to_dict()
+    splits = [{key: value for key, value in split.items() if key != "boundary"} for split in body["splits"]]
+    assert region_rows(evenodd.manifest.but(splits=splits)) == {"sum": []}
 
 
 def test_the_card_says_which_labels_are_drawn(tmp_path: Path, evenodd: Dataset) -> None:

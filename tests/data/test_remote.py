@@ -42,8 +42,8 @@ def files(folder):
 
 
 def test_the_bytes_are_those_of_a_local_folder(recipe, address, tmp_path):
-    manifest = make(recipe, address, workers=2)
-    assert manifest == make(recipe, tmp_path / "near")
+    manifest = make(recipe, address, workers=2).to_dict()
+    assert manifest == make(recipe, tmp_path / "near").to_dict()
     place = folder_at(address)
     names = [str(path).removeprefix(str(place) + "/") for path in place.rglob("*")]
     assert {name: (place / name).read_bytes() for name in names} == files(tmp_path / "near")
@@ -53,7 +53,7 @@ def test_the_bytes_are_those_of_a_local_folder(recipe, address, tmp_path):
 
 
 def test_splits_are_fetched_when_they_are_asked_for(recipe, address, cache, tmp_path):
-    manifest = make(recipe, address)
+    manifest = make(recipe, address).to_dict()
     dataset = Dataset.open(address)
     kept = cache / manifest["fingerprint"]
     assert dataset.folder == kept and set(files(kept)) == {NAME}

@@ -9,7 +9,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.contracts import BottleneckModel, one_hot
 from assay.diagnosis import ATTRIBUTION_HEAD as HEAD
-from assay.diagnosis import attribute, diagnose, evidence_of, rule_head
+from assay.diagnosis import CAUSES, attribute, diagnose, evidence_of, rule_head
 from assay.errors import ConfigError, RuleUnknown
 from assay.logic import NO_RULE, Knowledge, Label
 from assay.seeds import rng_for
@@ -29,7 +29,6 @@ def attributed(perceived, true, table, **more):
     return attribute(model, evidence_of(model, SUM, true, SUM.labels_of(np.maximum(true, 0))), **more)
 
 
-CAUSES = ("table", "rule", "perception", "both", "unsure", "unknown")
 ADDS, DOUBLES = [[0, 1], [1, 2]], [[0, 0], [2, 2]]
 
 

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from assay.concepts import bits
-from assay.diagnosis import diagnose
+from assay.diagnosis import CAUSES, diagnose
 from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.diagnosis.models import FINE, Model, clear_case, evidence, on_test, rule, signs, some, turned, unruled
 
 AND = rule("a and b")
-CAUSES = ("table", "rule", "perception", "both", "unsure", "unknown")
 CASES = [  # true a, b, c; predicted a, b, c; annotated label; predicted label; its cause
     ((1, 1, 0), (1, 1, 0), 1, 1, None),
     ((1, 1, 0), (1, 1, 1), 1, 0, "rule"),

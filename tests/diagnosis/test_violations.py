@@ -7,17 +7,10 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.diagnosis import diagnose, read_thresholds
+from assay.diagnosis import violations_of
 from assay.logic import Constraint, Knowledge, parse
 from assay.metrics import Between, Evidence
 from tests.predictors import random_evidence
-
-QUICK = read_thresholds({"verdict.resamples": 0})
-
-
-def violations_of(held):
-    return diagnose({held.split: held}, thresholds=QUICK).violations.get(held.split)
-
 
 PAIR = Knowledge.of(
     bits(["a", "b"]),

@@ -121,7 +121,7 @@ def test_what_is_given_has_the_rates_that_were_asked_for(case, marbles, tmp_path
             assert found == pytest.approx({code: wanted[code] for code in found}, abs=LIMIT), (name, value)
             if chances in (KEEP, NEVER):
                 assert (given[name][true[name] == value] == (value if chances == KEEP else -1)).all()
-    about = new.manifest["task"]["annotation"]
+    about = new.manifest.to_dict()["task"]["annotation"]
     concepts, labels = train.given_concepts, train.given_labels
     assert about["found"]["train"] == {
         "examples": ROWS, "missing": pytest.approx((concepts < 0).mean(), abs=1e-6),
@@ -291,7 +291,7 @@ def test_other_concepts_are_functions_of_the_old_ones_and_labels_stay(settings, 
     kept = [name for name in marbles.knowledge.space.names if name not in {*settings.get("drop", ()), *refined}]
     assert set(space.names) == {*kept, *(f"{name}_is_{value}" for name, values in refined.items() for value in values)}
     assert not new.knowledge.violations(new["train"].concepts).any()
-    assert new.manifest["splits"][0]["disjoint_from"] == []
+    assert new.manifest.to_dict()["splits"][0]["disjoint_from"] == []
     for place, label in enumerate(new.knowledge.labels):
         if label.odds is not None:
             patterns, where = np.unique(new["train"].concepts, axis=0, return_inverse=True)

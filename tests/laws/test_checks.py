@@ -16,10 +16,10 @@ from assay.diagnosis import (
     meaning_of,
     places_of,
     read_thresholds,
+    render,
+    sections,
     tone_of,
 )
-from assay.diagnosis.check import render
-from assay.diagnosis.thresholds import sections
 from assay.errors import ConfigError
 from assay.seeds import rng_for
 from assay.testing import check_finding

@@ -9,8 +9,7 @@ import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.config import Settings
-from assay.data import NUISANCES, REVERSED, UNCONFOUNDED, recipe_from
-from assay.data.shard import ShardWriter
+from assay.data import NUISANCES, REVERSED, UNCONFOUNDED, ShardWriter, recipe_from
 from assay.errors import ConfigError
 from assay.logic import Knowledge, evaluate, parse
 from assay.registry import Entry

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis import Diagnosis, headline, kinds_in_order
-from assay.diagnosis.errors import CAUSES
+from assay.diagnosis import CAUSES, Diagnosis, headline, kinds_in_order
 from assay.logic import Knowledge, Label, parse
 from assay.metrics import Evidence
 from assay.seeds import rng_for

@@ -19,12 +19,27 @@ from assay import Constraint, Knowledge, compile_diagram, evaluate, latex, parse
 from assay.arrays import Array
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
 from assay.errors import AssayError, ConfigError, FormulaError, KnowledgeError
-from assay.logic import Formula, Label, chance_of, ground_formula, shape_of, true_outcomes, uniform, walk, well_formed
-from assay.logic import formula as f
-from assay.logic.distance import distances
-from assay.logic.sensitivity import flips
-from assay.logic.tally import truth_diagram
-from assay.models.rule.fuzzy_logic import FuzzyRule, Semantics
+from assay.logic import (
+    TRUE,
+    Formula,
+    Function,
+    Label,
+    Oracle,
+    Quantified,
+    Var,
+    Xor,
+    chance_of,
+    distances,
+    flips,
+    ground_formula,
+    shape_of,
+    true_outcomes,
+    truth_diagram,
+    uniform,
+    walk,
+    well_formed,
+)
+from assay.models import FuzzyRule, Semantics
 from assay.prolog import PrologError, Worlds, formula_of, label, oracle, rules_text, value_text
 from assay.seeds import rng_for
 from tests.logic.formulas import CASES, NODES, Case, Scope, case, case_of, number, random_space, truth
@@ -79,10 +94,10 @@ def whole(one: Case) -> Array:
 
 def test_the_formulas_have_every_kind_of_node():
     parts = [part for place in PLACES for part in walk(made(place).formula)]
-    assert {type(part) for part in parts} == set(NODES) - {f.Oracle}  # a program, tested below
-    quantifiers = {(p.quantifier, len(p.variables)) for p in parts if isinstance(p, f.Quantified)}
+    assert {type(part) for part in parts} == set(NODES) - {Oracle}  # a program, tested below
+    quantifiers = {(p.quantifier, len(p.variables)) for p in parts if isinstance(p, Quantified)}
     assert quantifiers == {(word, size) for word in ("any", "all", "count") for size in (1, 2)}
-    assert {p.name for p in parts if isinstance(p, f.Function)} == {"abs", "min", "max", "pow"}
+    assert {p.name for p in parts if isinstance(p, Function)} == {"abs", "min", "max", "pow"}
 
 
 def test_what_is_written_reads_back_and_latex_tells_formulas_apart():
@@ -122,7 +137,7 @@ def test_numpy_gives_the_values_in_any_width_of_codes(place):
         assert found.tolist() == evaluate(one.formula, one.space, one.codes).tolist()[::-1]
     assert evaluate(one.formula, one.space, one.codes[:0]).tolist() == []
     flat = ground_formula(one.formula, one.space)
-    assert not any(isinstance(part, f.Quantified) for part in walk(flat))
+    assert not any(isinstance(part, Quantified) for part in walk(flat))
     assert evaluate(flat, one.space, one.codes).tolist() == evaluate(one.formula, one.space, one.codes).tolist()
 
 
@@ -203,7 +218,7 @@ def test_diagrams_agree_with_every_world(place):
 @pytest.mark.parametrize("place", [place for place in PLACES if place % 5 == 0])
 def test_diagrams_of_several_formulas_have_the_values_of_all(place):
     one, other = made(place), made(place).space.names[-1]
-    diagram = compile_diagram([one.formula, f.Var(other)], one.space)
+    diagram = compile_diagram([one.formula, Var(other)], one.space)
     flag = one.space.concept(other).kind == "bool"  # a truth that is absent is not true
     column = [value is True if flag else value for value in (one.space.decode(row)[other] for row in one.codes)]
     assert diagram.counts == Counter(zip(one.values, column, strict=True))
@@ -256,7 +271,7 @@ def test_models_of_clauses_are_the_possible_worlds_with_their_labels(place):
 @pytest.mark.parametrize("place", PLACES)
 def test_fuzzy_truth_at_certain_concepts_is_truth(place):
     one = made(place)
-    if not is_truth(one) or one.formula == f.Xor(()):  # fuzzy logic has no "odd number of none" (yet)
+    if not is_truth(one) or one.formula == Xor(()):  # fuzzy logic has no "odd number of none" (yet)
         return
     concepts = [torch.eye(size)[one.codes[:, place]] for place, size in enumerate(one.space.sizes)]
     try:
@@ -294,12 +309,12 @@ def test_prolog_proves_what_holds_and_is_read_back_as_a_formula(place):
 
 def test_a_program_is_read_wherever_formulas_are():
     space = ConceptSpace((Concept("n", (0, 1, 2)), Concept("m", (2, 0, 1)), Concept("p", (False, True))))
-    program = f.Oracle("less(W) :- n(W, X), m(W, Y), X < Y.", "less", "", (f.Var("n"), f.Var("m")))
+    program = Oracle("less(W) :- n(W, X), m(W, Y), X < Y.", "less", "", (Var("n"), Var("m")))
     plain, every = parse("n < m"), oracle("less(W) :- n(W, X), m(W, Y), X < Y.", space)
     assert evaluate(every, space, space.all_codes()).tolist() == evaluate(plain, space, space.all_codes()).tolist()
     codes = space.all_codes()
     expected = evaluate(plain, space, codes)
-    for rule, same in ((program, plain), (program & f.Var("p"), plain & f.Var("p")), (f.Xor((program, f.Var("p"))), parse("xor(n < m, p)"))):  # fmt: skip
+    for rule, same in ((program, plain), (program & Var("p"), plain & Var("p")), (Xor((program, Var("p"))), parse("xor(n < m, p)"))):  # fmt: skip
         assert parse(str(rule)) == rule == pickle.loads(pickle.dumps(rule)) and latex(rule)
         assert evaluate(rule, space, codes).tolist() == evaluate(same, space, codes).tolist()
         assert compile_diagram([rule], space).counts == compile_diagram([same], space).counts
@@ -311,7 +326,7 @@ def test_a_program_is_read_wherever_formulas_are():
     fuzzy = FuzzyRule(program, space)(concepts, Semantics("goedel", "goedel", "kleene-dienes", "or"))
     assert (fuzzy.numpy() > 0.5).tolist() == expected.tolist()
     with pytest.raises((FormulaError, PrologError)):
-        rules_text(Knowledge.of(space, {"y": program & f.Var("p")}))
+        rules_text(Knowledge.of(space, {"y": program & Var("p")}))
 
 
 # -- changes of single concepts ----------------------------------------------------------------------------------------
@@ -326,7 +341,7 @@ def changed(codes: Array, place: int, code: int) -> Array:
 @pytest.mark.parametrize("place", PLACES)
 def test_flips_are_those_of_changing_each_concept_to_each_value(place):
     one, rng = made(place), rng_for(4, "flips", place)
-    limits = f.Var(one.space.names[0]).ne(one.space.concepts[0].values[0]) if place % 3 else f.TRUE
+    limits = Var(one.space.names[0]).ne(one.space.concepts[0].values[0]) if place % 3 else TRUE
     steps = [rng.random((size, size)) < 0.6 if rng.random() < 0.5 else None for size in one.space.sizes]
     now = evaluate(one.formula, one.space, one.codes)
     for chosen in (None, steps) if place % 2 else (None,):
@@ -357,7 +372,7 @@ def test_variants_cover_the_rule_and_types_what_is_near(place):
     one = made(place)
     if not is_truth(one):
         return
-    limit = f.Var(one.space.names[0]).ne(one.space.concepts[0].values[0])
+    limit = Var(one.space.names[0]).ne(one.space.concepts[0].values[0])
     for limits in ((), (Constraint("some", limit),)) if place % 2 and one.space.sizes[0] > 1 else ((),):
         knowledge = Knowledge(one.space, knowledge_of(one).labels, limits)
         (boundary,), possible = knowledge.boundaries, knowledge.can_be(one.codes)

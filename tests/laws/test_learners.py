@@ -7,8 +7,7 @@ import pytest
 
 from assay import AssayError, Concept, ConceptSpace, Knowledge, bits
 from assay.concepts import ABSENT
-from assay.models.symbolic.examples import Examples, most_probable_codes
-from assay.models.symbolic.perception import one_hot
+from assay.models import Examples, most_probable_codes, one_hot
 from tests.models.symbolic.tables import MIXED, OFFLINE, cars, drawn, taught, untaught
 
 ONLY = ConceptSpace((Concept("always", ("x",)), Concept("b", (False, True))))

@@ -11,11 +11,34 @@ import numpy as np
 
 from assay.arrays import Codes
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
-from assay.logic import Formula, shape_of
-from assay.logic import formula as f
+from assay.logic import (
+    AllDifferent,
+    AllEqual,
+    And,
+    Compare,
+    Const,
+    Count,
+    Divide,
+    Formula,
+    Function,
+    If,
+    Iff,
+    Implies,
+    Member,
+    Minus,
+    Not,
+    Or,
+    Product,
+    Quantified,
+    Sum,
+    Var,
+    Xor,
+    negative,
+    shape_of,
+)
 from assay.seeds import rng_for
 
-NODES = [kind for kind in Formula.__subclasses__() if kind.__module__ == f.__name__]
+NODES = [kind for kind in Formula.__subclasses__() if kind.__module__ == Formula.__module__]
 """Every kind of node."""
 CASES = 200
 MOST_WORLDS = 400
@@ -38,11 +61,11 @@ class Scope:
     def having(self, kind: str, optional: bool | None = None) -> list[Formula]:
         """Return the variables of a kind, those that may be absent or those that may not."""
         fit = [name for name, concept in self.names.items() if concept.kind == kind]
-        return [f.Var(name) for name in fit if optional in (None, self.names[name].optional)]
+        return [Var(name) for name in fit if optional in (None, self.names[name].optional)]
 
     def values(self, variable: Formula) -> tuple[Value, ...]:
         """Return the values of a variable."""
-        return self.names[variable.name].values if isinstance(variable, f.Var) else ("red",)
+        return self.names[variable.name].values if isinstance(variable, Var) else ("red",)
 
 
 # -- spaces ------------------------------------------------------------------------------------------------------------
@@ -85,7 +108,7 @@ def several(rng: Rng, make: Callable[..., Formula], scope: Scope, depth: int, le
 def truth(rng: Rng, scope: Scope, depth: int) -> Formula:
     """Return a formula that is true or false."""
     if depth <= 0:
-        return pick(rng, scope.having("bool") * 3 + [f.Const(True), f.Const(False)])
+        return pick(rng, scope.having("bool") * 3 + [Const(True), Const(False)])
     return pick(rng, [connective, connective, comparison, comparison, membership, quantified, truth])(
         rng, scope, depth - 1
     )
@@ -95,8 +118,8 @@ def connective(rng: Rng, scope: Scope, depth: int) -> Formula:
     """Return truths joined to a truth."""
     one, other, third = (truth(rng, scope, depth) for _ in range(3))
     many = several(rng, truth, scope, depth, least=2)
-    made = [f.Not(one), f.And(many), f.Or(many), f.Xor(many[1:]), f.Implies(one, other), f.Iff(one, other)]
-    return pick(rng, [*made, f.If(one, other, third)])
+    made = [Not(one), And(many), Or(many), Xor(many[1:]), Implies(one, other), Iff(one, other)]
+    return pick(rng, [*made, If(one, other, third)])
 
 
 def comparison(rng: Rng, scope: Scope, depth: int) -> Formula:
@@ -104,17 +127,17 @@ def comparison(rng: Rng, scope: Scope, depth: int) -> Formula:
     words = scope.having("symbol")
     if words and rng.random() < 0.4:
         word = symbol(rng, scope, depth)
-        other = f.Const(pick(rng, scope.values(word))) if rng.random() < 0.5 else symbol(rng, scope, depth)
+        other = Const(pick(rng, scope.values(word))) if rng.random() < 0.5 else symbol(rng, scope, depth)
         alike = several(rng, symbol, scope, depth)
-        return pick(rng, [f.Compare(pick(rng, SIGNS[:2]), word, other), f.AllEqual(alike), f.AllDifferent(alike)])
+        return pick(rng, [Compare(pick(rng, SIGNS[:2]), word, other), AllEqual(alike), AllDifferent(alike)])
     sign = pick(rng, SIGNS)
     one, other = ((maybe if sign in SIGNS[:2] else number)(rng, scope, depth) for _ in range(2))
     optional = scope.having("int", True) + scope.having("bool", True)
     if optional and rng.random() < 0.2:
-        one, other = pick(rng, optional), f.Const(ABSENT)
-        return f.Compare(pick(rng, SIGNS[:2]), *((one, other) if rng.random() < 0.5 else (other, one)))
+        one, other = pick(rng, optional), Const(ABSENT)
+        return Compare(pick(rng, SIGNS[:2]), *((one, other) if rng.random() < 0.5 else (other, one)))
     alike = several(rng, maybe, scope, depth)
-    return pick(rng, [f.Compare(sign, one, other)] * 3 + [f.AllEqual(alike), f.AllDifferent(alike)])
+    return pick(rng, [Compare(sign, one, other)] * 3 + [AllEqual(alike), AllDifferent(alike)])
 
 
 def membership(rng: Rng, scope: Scope, depth: int) -> Formula:
@@ -128,46 +151,42 @@ def membership(rng: Rng, scope: Scope, depth: int) -> Formula:
             terms.append(maybe(rng, scope, depth))
             columns.append((-2, 0, 1, 3, True))
     rows = [tuple(pick(rng, column) for column in columns) for _ in range(rng.integers(0, 5))]
-    return f.Member(tuple(terms), tuple(rows))
+    return Member(tuple(terms), tuple(rows))
 
 
 def quantified(rng: Rng, scope: Scope, depth: int, counted: bool = False) -> Formula:
     """Return any, all or count over slots or pairs of them; a comparison where there are no slots."""
     if not scope.space.slots:
-        return f.Count(several(rng, truth, scope, depth)) if counted else comparison(rng, scope, depth)
+        return Count(several(rng, truth, scope, depth)) if counted else comparison(rng, scope, depth)
     variables = tuple(rng.permutation(VARIABLES)[: rng.integers(1, 3)].tolist())
     slot = scope.space.slots[0]
     held = {a: scope.space.concept(slot.concept(a)) for a in slot.attributes}
     bound = {f"{name}.{a}": replace(c, values=c.present) for name in variables for a, c in held.items()}
     inner = replace(scope, names={**scope.names, **bound})
-    return f.Quantified(
-        "count" if counted else pick(rng, ["any", "all"]), variables, "things", truth(rng, inner, depth)
-    )
+    return Quantified("count" if counted else pick(rng, ["any", "all"]), variables, "things", truth(rng, inner, depth))
 
 
 def number(rng: Rng, scope: Scope, depth: int) -> Formula:
     """Return a formula that is a number, never absent; truth values count as 0 and 1."""
     if depth <= 0:
         known = scope.having("int", False) * 3 + scope.having("bool", False)
-        return pick(rng, [*known, f.Const(int(rng.integers(-3, 5)))])
+        return pick(rng, [*known, Const(int(rng.integers(-3, 5)))])
     depth -= 1
     kind = pick(rng, ["total", "product", "negative", "divide", "function", "pow", "count", "slots", "if", "truth"])
     parts = several(rng, number, scope, depth, least=2)
     if kind in ("total", "product", "negative"):
-        return f.negative(parts[0]) if kind == "negative" else getattr(f, kind)(*parts)
+        return negative(parts[0]) if kind == "negative" else getattr(f, kind)(*parts)
     if kind == "divide":
-        divisor = pick(rng, [f.Const(3), f.Const(-2), f.Function("abs", parts[:1]) + 1])
-        return f.Divide(pick(rng, ["//", "%"]), parts[1], divisor)
+        divisor = pick(rng, [Const(3), Const(-2), Function("abs", parts[:1]) + 1])
+        return Divide(pick(rng, ["//", "%"]), parts[1], divisor)
     if kind == "function":
         name = pick(rng, ["abs", "min", "max"])
-        return f.Function(name, parts[:1] if name == "abs" else parts)
+        return Function(name, parts[:1] if name == "abs" else parts)
     if kind == "pow":
-        return f.Function("pow", (parts[0], pick(rng, [f.Const(2), f.Const(3), f.Count((truth(rng, scope, depth),))])))
+        return Function("pow", (parts[0], pick(rng, [Const(2), Const(3), Count((truth(rng, scope, depth),))])))
     if kind in ("count", "slots"):
-        return (
-            quantified(rng, scope, depth, counted=True) if kind == "slots" else f.Count(several(rng, truth, scope, 1))
-        )
-    return f.If(truth(rng, scope, depth), *parts[:2]) if kind == "if" else comparison(rng, scope, depth)
+        return quantified(rng, scope, depth, counted=True) if kind == "slots" else Count(several(rng, truth, scope, 1))
+    return If(truth(rng, scope, depth), *parts[:2]) if kind == "if" else comparison(rng, scope, depth)
 
 
 def maybe(rng: Rng, scope: Scope, depth: int) -> Formula:
@@ -176,7 +195,7 @@ def maybe(rng: Rng, scope: Scope, depth: int) -> Formula:
     if not optional or rng.random() < 0.6:
         return number(rng, scope, depth)
     chosen = pick(rng, optional)
-    return f.If(truth(rng, scope, depth), chosen, number(rng, scope, depth)) if rng.random() < 0.2 else chosen
+    return If(truth(rng, scope, depth), chosen, number(rng, scope, depth)) if rng.random() < 0.2 else chosen
 
 
 def symbol(rng: Rng, scope: Scope, depth: int) -> Formula:
@@ -184,7 +203,7 @@ def symbol(rng: Rng, scope: Scope, depth: int) -> Formula:
     words = scope.having("symbol")
     if depth <= 0 or rng.random() < 0.7:
         return pick(rng, words)
-    return f.If(truth(rng, scope, depth - 1), pick(rng, words), pick(rng, [*words, f.Const("green"), f.Const("pink")]))
+    return If(truth(rng, scope, depth - 1), pick(rng, words), pick(rng, [*words, Const("green"), Const("pink")]))
 
 
 # -- cases -------------------------------------------------------------------------------------------------------------
@@ -234,36 +253,36 @@ def meaning(formula: Formula, row: Mapping[str, Value], space: ConceptSpace, bou
         return of(part) is True  # an absent truth value is not true
 
     match formula:
-        case f.Const(value):
+        case Const(value):
             return value
-        case f.Var(name):
+        case Var(name):
             head, _, attribute = name.partition(".")
             return row[bound[head].concept(attribute) if head in bound else name]
-        case f.Not(body):
+        case Not(body):
             return not holds(body)
-        case f.And(parts):
+        case And(parts):
             return all(holds(part) for part in parts)
-        case f.Or(parts):
+        case Or(parts):
             return any(holds(part) for part in parts)
-        case f.Xor(parts):
+        case Xor(parts):
             return sum(holds(part) for part in parts) % 2 == 1
-        case f.Implies(premise, conclusion):
+        case Implies(premise, conclusion):
             return holds(conclusion) if holds(premise) else True
-        case f.Iff(left, right):
+        case Iff(left, right):
             return holds(left) == holds(right)
-        case f.Count(parts):
+        case Count(parts):
             return sum(holds(part) for part in parts)
-        case f.If(condition, then, otherwise):
+        case If(condition, then, otherwise):
             return of(then) if holds(condition) else of(otherwise)
-        case f.Compare(operator, left, right):
+        case Compare(operator, left, right):
             return compared(operator, of(left), of(right))
-        case f.AllEqual(parts):
+        case AllEqual(parts):
             return all(same(of(one), of(other)) for one, other in combinations(parts, 2))
-        case f.AllDifferent(parts):
+        case AllDifferent(parts):
             return not any(same(of(one), of(other)) for one, other in combinations(parts, 2))
-        case f.Member(terms, rows):
+        case Member(terms, rows):
             return any(all(same(of(t), value) for t, value in zip(terms, cells, strict=True)) for cells in rows)
-        case f.Quantified(quantifier, variables, group, body):
+        case Quantified(quantifier, variables, group, body):
             there = [s for s in space.slots if s.group == group and row[s.concepts[0]] != ABSENT]
             chosen = [dict(zip(variables, slots, strict=True)) for slots in combinations(there, len(variables))]
             found = [meaning(body, row, space, {**bound, **names}) is True for names in chosen]
@@ -274,17 +293,17 @@ def meaning(formula: Formula, row: Mapping[str, Value], space: ConceptSpace, bou
 def arithmetic(formula: Formula, of: Callable[[Formula], Value]) -> int:
     """Return the value of a formula of numbers."""
     match formula:
-        case f.Sum(terms):
+        case Sum(terms):
             return sum(int(of(term)) for term in terms)
-        case f.Minus(body):
+        case Minus(body):
             return -int(of(body))
-        case f.Product(factors):
+        case Product(factors):
             return prod(int(of(factor)) for factor in factors)
-        case f.Divide("//", left, right):
+        case Divide("//", left, right):
             return int(of(left)) // int(of(right))
-        case f.Divide("%", left, right):
+        case Divide("%", left, right):
             return int(of(left)) % int(of(right))
-        case f.Function(name, arguments):
+        case Function(name, arguments):
             numbers = [int(of(argument)) for argument in arguments]
             if name == "pow":
                 return numbers[0] ** numbers[1]

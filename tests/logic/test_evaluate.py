@@ -10,8 +10,7 @@ import pytest
 from assay import Concept, ConceptSpace, Slot, bits, compile_diagram, digits, evaluate, parse
 from assay.concepts import ABSENT
 from assay.errors import FormulaError
-from assay.logic import Evaluator, var
-from assay.logic import formula as f
+from assay.logic import Count, Evaluator, Var, conjunction, product, var
 from assay.seeds import rng_for
 
 NAMES = [f"x{number}" for number in range(20)]
@@ -62,7 +61,7 @@ def test_product_of_20_digits_is_exact():
     rows = rng_for(0, "product").integers(1, 10, size=(50, 20))
     rows[0] = 9
     exact = [prod(row) for row in rows.tolist()]
-    whole = f.product(*var(*NAMES))
+    whole = product(*var(*NAMES))
     assert exact[0] == 9**20 > 2**63 and evaluate(whole, space, rows).tolist() == exact
     assert evaluate(whole.eq(9**20), space, rows).tolist() == [number == 9**20 for number in exact]
     assert evaluate(whole % 1000 - whole // 7, space, rows).tolist() == [n % 1000 - n // 7 for n in exact]
@@ -111,7 +110,7 @@ def test_codes_must_have_a_column_for_each_concept():
 @pytest.mark.parametrize("parts", [254, 255, 256, 600])
 def test_counts_beyond_one_byte(parts):
     space = bits(["a", "b"])
-    whole = f.Count((*[f.Var("a")] * (parts - 1), f.Var("b")))
+    whole = Count((*[Var("a")] * (parts - 1), Var("b")))
     assert evaluate(whole, space, np.array([[1, 1], [1, 0], [0, 0]])).tolist() == [parts, parts - 1, 0]
     assert evaluate(whole.eq(parts), space, np.array([[1, 1], [1, 0]])).tolist() == [True, False]
     assert evaluate(whole > -1, space, np.array([[0, 0]])).tolist() == [True]
@@ -123,7 +122,7 @@ def test_truth_values_of_any_number_of_parts_are_added_up(pairs):
     codes = rng_for(0, "pairs", pairs).integers(3, size=(40, 40))
     codes[0] = 1
     chosen = list(combinations(range(40), 2))[:pairs]
-    formula = f.Count(tuple(f.Var(names[a]).eq(f.Var(names[b])) for a, b in chosen))
+    formula = Count(tuple(Var(names[a]).eq(Var(names[b])) for a, b in chosen))
     expected = [sum(row[a] == row[b] for a, b in chosen) for row in codes.tolist()]
     assert expected[0] == pairs
     assert (
@@ -146,7 +145,7 @@ def test_parts_that_are_shared_are_computed_together():
     space = digits(["a", "b"])
     codes = rng_for(1, "shared").integers(10, size=(100, 2))
     parts = [parse("a + b > 3"), parse("a + b > 9"), parse("not a == b")]
-    evaluator = Evaluator(space, f.conjunction(*parts))
+    evaluator = Evaluator(space, conjunction(*parts))
     for part, found in zip(parts, evaluator.together(parts, codes), strict=True):
         assert (found == evaluate(part, space, codes)).all()
 

@@ -5,28 +5,45 @@ import pickle
 import pytest
 
 from assay.errors import FormulaError
-from assay.logic import AllDifferent, And, Compare, Const, Count, Member, Not, Quantified, Var, parse
-from assay.logic import formula as f
-
-Or, Xor, Sum, Minus, Product, Divide, Function, BITS = (
-    f.Or,
-    f.Xor,
-    f.Sum,
-    f.Minus,
-    f.Product,
-    f.Divide,
-    f.Function,
-    f.BITS,
+from assay.logic import (
+    BITS,
+    AllDifferent,
+    And,
+    Compare,
+    Const,
+    Count,
+    Divide,
+    Function,
+    Member,
+    Minus,
+    Not,
+    Or,
+    Product,
+    Quantified,
+    Sum,
+    Var,
+    Xor,
+    at_least,
+    at_most,
+    conjunction,
+    disjunction,
+    exactly,
+    lift,
+    negative,
+    parity,
+    parse,
+    product,
+    total,
+    var,
 )
 
-
-A, B, C = f.var("a", "b", "c")
-
-
-A, B, C = f.var("a", "b", "c")
+A, B, C = var("a", "b", "c")
 
 
-A, B, C = f.var("a", "b", "c")
+A, B, C = var("a", "b", "c")
+
+
+A, B, C = var("a", "b", "c")
 
 
 def test_operators_build_flat_parts():
@@ -57,20 +74,16 @@ def test_arithmetic_is_what_the_text_says(built, text):
 
 
 def test_helpers_take_any_number_of_parts():
-    assert f.conjunction() == Const(True) and f.conjunction(A) == A and f.conjunction(A, B) == And((A, B))
-    assert f.disjunction() == Const(False) and f.disjunction(A) == A and f.disjunction(A, B) == Or((A, B))
-    assert f.total() == Const(0) and f.total(A) == A and f.total(A, Sum((B, C))) == Sum((A, B, C))
-    assert f.product() == Const(1) and f.product(A) == A and f.product(A, Product((B, C))) == Product((A, B, C))
-    assert (
-        f.negative(Const(3)) == Const(-3)
-        and f.negative(A) == Minus(A)
-        and f.negative(Const(True)) == Minus(Const(True))
-    )
-    assert f.exactly(2, A, B, C) == Compare("==", Count((A, B, C)), Const(2)) and f.parity(A, B) == Xor((A, B))
-    assert f.at_least(2, A, B) == Compare(">=", Count((A, B)), Const(2)) and f.at_most(2, A) == Compare(
+    assert conjunction() == Const(True) and conjunction(A) == A and conjunction(A, B) == And((A, B))
+    assert disjunction() == Const(False) and disjunction(A) == A and disjunction(A, B) == Or((A, B))
+    assert total() == Const(0) and total(A) == A and total(A, Sum((B, C))) == Sum((A, B, C))
+    assert product() == Const(1) and product(A) == A and product(A, Product((B, C))) == Product((A, B, C))
+    assert negative(Const(3)) == Const(-3) and negative(A) == Minus(A) and negative(Const(True)) == Minus(Const(True))
+    assert exactly(2, A, B, C) == Compare("==", Count((A, B, C)), Const(2)) and parity(A, B) == Xor((A, B))
+    assert at_least(2, A, B) == Compare(">=", Count((A, B)), Const(2)) and at_most(2, A) == Compare(
         "<=", Count((A,)), Const(2)
     )
-    assert f.lift(3) == Const(3) and f.lift(A) is A
+    assert lift(3) == Const(3) and lift(A) is A
 
 
 @pytest.mark.parametrize(

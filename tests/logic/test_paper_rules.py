@@ -6,8 +6,7 @@ Where the derivation gives more than the paper lists, the extra type is marked, 
 import pytest
 
 from assay.concepts import Concept, ConceptSpace
-from assay.logic import names_in, parse
-from assay.logic.variants import boundary_of
+from assay.logic import boundary_of, names_in, parse
 
 NOT_IN_THE_PAPER = "not in the paper"
 

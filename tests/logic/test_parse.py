@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from assay import Concept, ConceptSpace, Knowledge, Slot, bits, evaluate, latex, parse, to_cnf
 from assay.concepts import ABSENT
 from assay.errors import AssayError, FormulaError, TooLarge
-from assay.logic import formula as f
-from assay.logic import free_names, names_in, shape_of, substitute, var
+from assay.logic import Const, Not, free_names, names_in, shape_of, substitute, var
 
 LONGEST, DEEPEST = 200_000, 100  # characters of a text, levels of a formula
 
@@ -127,7 +126,7 @@ def test_names_free_and_bound():
 
 
 def test_parts_are_replaced_and_kept_in_the_form_that_text_has():
-    three = {"a": f.Const(3), "b": parse("x + y"), "c": parse("x * y")}
+    three = {"a": Const(3), "b": parse("x + y"), "c": parse("x * y")}
     for text, expected in (
         ("-a + c", "-3 + x * y"), ("a - b", "3 - (x + y)"), ("a + b + 1", "3 + x + y + 1"), ("2 * c * b", "2 * x * y * (x + y)"), ("-b", "-(x + y)"),
         ("b if a > 1 else c", "x + y if 3 > 1 else x * y"), ("(a, c) in [(1, 2)]", "(3, x * y) in [(1, 2)]"), ("any(v.p == a for v in cars)", "any(v.p == 3 for v in cars)"), ("max(a, b) // c", "max(3, x + y) // (x * y)"),
@@ -322,10 +321,10 @@ def test_texts_may_be_so_long_and_formulas_so_deep():
     assert str(parse(twice)).count("abs") == DEEPEST - 1
     deep = a
     for _ in range(DEEPEST - 1):
-        deep = f.Not(deep)
+        deep = Not(deep)
     assert shape_of(deep, bits(["a"])).kind == "bool"
     with pytest.raises(FormulaError, match=f"nested more than {DEEPEST} deep, quantifiers spelled out"):
-        shape_of(f.Not(deep), bits(["a"]))
+        shape_of(Not(deep), bits(["a"]))
     assert str(parse("-1 + a" + " * -1" * 5)) == "-1 + a * -1 * -1 * -1 * -1 * -1"
     with pytest.raises(FormulaError, match=r"no concept named 'x\.q'"):
         parse("x.p and x.q", ["x.p", "x"])

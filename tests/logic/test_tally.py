@@ -7,8 +7,7 @@ import pytest
 
 from assay import Concept, ConceptSpace, bits, compile_diagram, evaluate, parse
 from assay.errors import TooLarge
-from assay.logic import Count, Var, chance_of, conjunction, exactly, true_outcomes, uniform
-from assay.logic.tally import truth_diagram
+from assay.logic import Count, Var, chance_of, conjunction, exactly, true_outcomes, truth_diagram, uniform
 
 BITS = [f"b{number}" for number in range(64)]
 RULES = [

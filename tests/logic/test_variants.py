@@ -5,9 +5,7 @@ import pytest
 
 from assay import Concept, ConceptSpace, bits, digits, evaluate, parse
 from assay.concepts import ABSENT
-from assay.logic import formula as f
-from assay.logic.distance import distances
-from assay.logic.variants import boundary_of
+from assay.logic import Var, at_least, boundary_of, distances, exactly
 
 COUNTED = ConceptSpace(
     (*(Concept(x, tuple(range(40)), counts=True) for x in ("n", "m", "k")), Concept("b", (False, True)))
@@ -15,7 +13,7 @@ COUNTED = ConceptSpace(
 BITS = bits([f"b{i}" for i in range(18)])
 LARGE = {
     "digits": (parse("a + b == c + d and e > 5"), digits(["a", "b", "c", "d", "e", "g"]), {}),
-    "bits": (f.at_least(7, *map(f.Var, BITS.names)), BITS, {}),
+    "bits": (at_least(7, *map(Var, BITS.names)), BITS, {}),
     # none is a class of its own: 0, 1-3, 4 and more; 0, 1, 2, 3 and more; 0, 1-2, 3 and more
     "counts": (parse("n >= 4 and (m == 2 or k < 3) and not b"), COUNTED, {"n": (1, 4), "m": (1, 2, 3), "k": (1, 3)}),
 }
@@ -43,7 +41,7 @@ def test_spaces_of_up_to_a_million_worlds(name):
 
 def test_a_rule_of_too_many_ways_still_knows_near_from_far():
     space = bits([f"b{i}" for i in range(18)])
-    boundary = boundary_of(f.exactly(9, *map(f.Var, space.names)), space)
+    boundary = boundary_of(exactly(9, *map(Var, space.names)), space)
     assert not boundary.explicit and boundary.variants == ()
     codes = np.array([[1] * 9 + [0] * 9, [1] * 8 + [0] * 10, [0] * 18])
     assert boundary.near(codes).tolist() == [True, True, False]

@@ -9,9 +9,7 @@ import assay
 from assay.config import Settings
 from assay.data import NUISANCES, Dataset, add_examples
 from assay.errors import ConfigError, DataError
-from assay.mending import STRATEGIES, MendSettings, mend_run
-from assay.mending.holdings import Holdings
-from assay.mending.situation import Situation
+from assay.mending import STRATEGIES, Holdings, MendSettings, Situation, mend_run
 from assay.models import Order, train_run
 from assay.render import mark_image
 from assay.runs import RunFolder
@@ -118,13 +116,13 @@ def test_unmarked_pictures_are_marked_anew_imported_ones_included(imported, tmp_
 def test_a_copy_with_further_rows_is_a_dataset_of_its_own(marked, tmp_path):
     table = marked["train"].take(np.arange(3)).full_table()
     table = table.set_column(table.column_names.index("index"), "index", [np.arange(60, 63)])
-    manifest = add_examples(marked, table, tmp_path / "more", {"why": "test"})
+    manifest = add_examples(marked, table, tmp_path / "more", {"why": "test"}).to_dict()
     more = Dataset.open(tmp_path / "more")
     assert len(more["train"]) == 63 and more.fingerprint != marked.fingerprint
     assert sum(manifest["splits"][0]["labels"]["y"].values()) == 63
     assert np.array_equal(more["train"].labels[:60], marked["train"].labels)
     assert more["test"].full_table().equals(marked["test"].full_table())
-    assert add_examples(marked, table, tmp_path / "more", {"why": "test"}) == manifest
+    assert add_examples(marked, table, tmp_path / "more", {"why": "test"}).to_dict() == manifest
     with pytest.raises(DataError, match="not an empty folder"):
         add_examples(marked, table, tmp_path / "more", {"why": "another"})
 

@@ -7,8 +7,7 @@ import pytest
 
 from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError
-from assay.mending import STRATEGIES, MendingCurve, MendSettings, mend_run
-from assay.mending.curve import MendingRound
+from assay.mending import STRATEGIES, MendingCurve, MendingRound, MendSettings, mend_run
 from assay.runs import RunFolder
 from tests.pixels import pixels, trained
 

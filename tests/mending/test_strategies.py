@@ -7,9 +7,7 @@ import assay
 from assay.config import Settings
 from assay.diagnosis import diagnose_run
 from assay.errors import ConfigError
-from assay.mending import STRATEGIES, MendSettings, mend_run
-from assay.mending.holdings import Holdings
-from assay.mending.situation import Situation
+from assay.mending import STRATEGIES, Holdings, MendSettings, Situation, mend_run
 from assay.models import Order, load_model, train_run
 from assay.runs import RunFolder
 from tests.pixels import pixels, trained

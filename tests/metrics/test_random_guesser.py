@@ -8,8 +8,7 @@ import pytest
 from assay import METRICS, Concept, ConceptSpace, Constraint, Evidence, Knowledge, bits, parse
 from assay.concepts import ABSENT
 from assay.logic import Limits
-from assay.metrics import Between, uniform_guesser
-from assay.metrics.random_guesser import frequencies
+from assay.metrics import Between, frequencies, uniform_guesser
 from assay.seeds import rng_for
 from tests.predictors import random_evidence
 

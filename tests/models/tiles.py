@@ -14,8 +14,7 @@ import torch
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
 from assay.data import CONCEPT, NUISANCES, Dataset
 from assay.logic import Constraint, Knowledge, parse
-from assay.models import MODELS
-from assay.models.core.feeds import Feed
+from assay.models import MODELS, Feed
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Column, Task
 from assay.worlds import Style, World

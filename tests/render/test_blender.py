@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from assay.errors import AssayError, MissingExtra, RunFailed
-from assay.render import label_pixels, picture_of, shoot
-from assay.render.engines import blender
+from assay.render import interpreter, label_pixels, picture_of, running_blender, shoot
 from tests.render.test_engines import room
 
-needs_blender = pytest.mark.skipif(blender.interpreter() is None, reason="bpy is not installed")
+needs_blender = pytest.mark.skipif(interpreter() is None, reason="bpy is not installed")
 
 
 def agreement(scene):
@@ -56,7 +55,7 @@ def test_a_fisheye_agrees_with_blender():
 @needs_blender
 def test_a_blender_that_died_is_started_again():
     scene = replace(room(), width=16, height=12)
-    running = blender.running_blender()
+    running = running_blender()
     running.process.kill()
     running.process.wait()
     assert shoot(scene, "blender", "draft").image.shape == (12, 16, 3)
@@ -68,7 +67,7 @@ def test_a_blender_that_died_is_started_again():
 def stop():
     """End the Blender that runs, if one does."""
     with contextlib.suppress(AssayError):
-        blender.running_blender().stop()
+        running_blender().stop()
 
 
 @pytest.fixture
@@ -87,7 +86,7 @@ def pretend(tmp_path, monkeypatch):
     stop()
 
 
-@pytest.mark.skipif(blender.interpreter() is not None, reason="bpy is installed")
+@pytest.mark.skipif(interpreter() is not None, reason="bpy is installed")
 def test_without_blender_the_install_line_is_named():
     with pytest.raises(MissingExtra, match=r"drawing with Blender needs: pip install '\.\[blender\]'"):
         shoot(room(), "blender")
@@ -114,7 +113,7 @@ def test_a_python_without_bpy_is_named(pretend, monkeypatch, tmp_path):
 )
 def test_a_blender_that_ends_fails_or_hangs_gives_one_line(pretend, monkeypatch, body, said):
     pretend(f"print('ready', flush=True); {body}")
-    blender.running_blender()
+    running_blender()
     if "seconds" in said:
         monkeypatch.setattr(blender, "LIMIT", 1.0)  # the limit of a picture, which is 15 minutes
     with pytest.raises(RunFailed, match=said) as caught:

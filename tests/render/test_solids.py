@@ -5,32 +5,36 @@ import pytest
 
 from assay.render import box, cylinder, extrude, hull, mesh_of, prism, rectangle, revolve, sphere, torus, union
 
-APART = box(1, 1, 1).translate((5, 0, 0))
+
+def apart():
+    return box(1, 1, 1).translate((5, 0, 0))
+
+
 MADE = {  # the solid, its volume, and its lengths
-    "box": (box(2, 3, 4), 24.0, (2, 3, 4)),
+    "box": (lambda: box(2, 3, 4), 24.0, (2, 3, 4)),
     "round box": (
-        box(2, 3, 4, 0.5), 24 - (1 - np.pi / 4) * 0.25 * 4 * (1 + 2 + 3) - (1 - np.pi / 6), (2, 3, 4)
+        lambda: box(2, 3, 4, 0.5), 24 - (1 - np.pi / 4) * 0.25 * 4 * (1 + 2 + 3) - (1 - np.pi / 6), (2, 3, 4)
     ),
-    "cylinder": (cylinder(1, 2), 2 * np.pi, (2, 2, 2)),
-    "cone": (cylinder(1, 3, top=0.0), np.pi, (2, 2, 3)),
-    "round cylinder": (cylinder(1, 2, rim=0.1), 2 * np.pi, (2, 2, 2)),
-    "round cone": (cylinder(1, 3, top=1.5, rim=0.1), np.pi * (1 + 1.5 + 2.25), (3, 3, 3)),
-    "sphere": (sphere(2), 4 / 3 * np.pi * 8, (4, 4, 4)),
-    "torus": (torus(2, 0.5), 2 * np.pi**2 * 2 * 0.25, (5, 5, 1)),
-    "prism": (prism(6, 1, 2), 3 * np.sqrt(3), (2, np.sqrt(3), 2)),
-    "frustum": (prism(4, 1, 3, top=0.5), 3.5, (2, 2, 3)),
-    "turned": (revolve([(0, 0), (1, 0), (1, 1), (0, 1)]), np.pi, (2, 2, 1)),
-    "extruded": (extrude([(0, 0), (2, 0), (0, 1)], 5), 5.0, (2, 1, 5)),
-    "hull": (hull(box(1, 1, 1), box(1, 1, 1).translate((0, 0, 2))), 3.0, (1, 1, 3)),
-    "union": (union(box(1, 1, 1), APART), 2.0, (6, 1, 1)),
-    "union of one": (union(APART), 1.0, (1, 1, 1)),
+    "cylinder": (lambda: cylinder(1, 2), 2 * np.pi, (2, 2, 2)),
+    "cone": (lambda: cylinder(1, 3, top=0.0), np.pi, (2, 2, 3)),
+    "round cylinder": (lambda: cylinder(1, 2, rim=0.1), 2 * np.pi, (2, 2, 2)),
+    "round cone": (lambda: cylinder(1, 3, top=1.5, rim=0.1), np.pi * (1 + 1.5 + 2.25), (3, 3, 3)),
+    "sphere": (lambda: sphere(2), 4 / 3 * np.pi * 8, (4, 4, 4)),
+    "torus": (lambda: torus(2, 0.5), 2 * np.pi**2 * 2 * 0.25, (5, 5, 1)),
+    "prism": (lambda: prism(6, 1, 2), 3 * np.sqrt(3), (2, np.sqrt(3), 2)),
+    "frustum": (lambda: prism(4, 1, 3, top=0.5), 3.5, (2, 2, 3)),
+    "turned": (lambda: revolve([(0, 0), (1, 0), (1, 1), (0, 1)]), np.pi, (2, 2, 1)),
+    "extruded": (lambda: extrude([(0, 0), (2, 0), (0, 1)], 5), 5.0, (2, 1, 5)),
+    "hull": (lambda: hull(box(1, 1, 1), box(1, 1, 1).translate((0, 0, 2))), 3.0, (1, 1, 3)),
+    "union": (lambda: union(box(1, 1, 1), apart()), 2.0, (6, 1, 1)),
+    "union of one": (lambda: union(apart()), 1.0, (1, 1, 1)),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MADE)
 def test_a_solid_has_its_volume_and_lengths_and_faces_outwards(name):
-    solid, volume, lengths = MADE[name]
-    mesh = mesh_of(name, solid)
+    make, volume, lengths = MADE[name]
+    mesh = mesh_of(name, make())
     a, b, c = (mesh.vertices[mesh.faces[:, k]] for k in range(3))
     assert (a * np.cross(b, c)).sum() / 6 == pytest.approx(volume, rel=0.05)
     assert np.ptp(mesh.vertices, axis=0) == pytest.approx(lengths, abs=1e-2)

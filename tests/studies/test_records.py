@@ -9,8 +9,7 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import DataError
-from assay.studies import RunStep, read_records, verdict_lines
-from assay.studies.records import records_of, write_records
+from assay.studies import RunStep, read_records, records_of, verdict_lines, write_records
 
 SCORES = {
     "test": [

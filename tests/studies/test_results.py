@@ -10,9 +10,7 @@ from scipy import stats
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.studies import Record, study_from
-from assay.studies.results import tables_of
-from assay.studies.summary import RecordKey, over_tasks, sign_flip, summaries
+from assay.studies import Record, RecordKey, over_tasks, sign_flip, study_from, summaries, tables_of
 
 ALL = "all"
 NOISY = ["plain", {"challenge": "noisy", "annotate": {"label_noise": 0.1}}]

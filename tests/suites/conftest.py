@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from assay.studies.work import perform
+from assay.studies import perform
 from assay.suites import find_suite, make_data, summary_of
 
 SPLITS = {"train": 64, "valid": 16, "test": 40, "hard": 16, "pairs": 12}

@@ -8,8 +8,7 @@ import pytest
 
 from assay.data import Dataset
 from assay.errors import DataError
-from assay.suites import BoardRow, write_board, write_rows
-from assay.suites.board import SuiteBoard
+from assay.suites import BoardRow, SuiteBoard, write_board, write_rows
 
 WHY = "reads a as <b>bold</b> | & more"
 

@@ -6,8 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from assay.suites import BoardRow
-from assay.suites.board import SuiteBoard, rank_table
+from assay.suites import BoardRow, SuiteBoard, rank_table
 from tests.suites.conftest import CONFIG, suite_of
 
 

@@ -5,8 +5,7 @@ from pydantic import Field
 
 from assay.errors import AssayError, UnknownName
 from assay.families import FAMILIES
-from assay.tasks import TASKS, Preset, TaskConfig
-from assay.tasks.registered import TaskRegistry
+from assay.tasks import TASKS, Preset, TaskConfig, TaskRegistry
 from tests.samples import SAMPLES
 from tests.toys import Shelf
 

@@ -7,13 +7,17 @@ keeps in the dataset's folder and card.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.auditing.audited import AuditedDataset as AuditedDataset
+    from assay.auditing.audited import AuditedSplit as AuditedSplit
     from assay.auditing.audited import audited_dataset as audited_dataset
     from assay.auditing.auditor import Audit as Audit
     from assay.auditing.auditor import CHECKS as CHECKS
     from assay.auditing.auditor import audit as audit
+    from assay.auditing.auditor import card_section as card_section
     from assay.auditing.auditor import write_audit as write_audit
     from assay.auditing.imported import is_imported as is_imported
     from assay.auditing.imported import open_imported as open_imported
+    from assay.auditing.nuisance import nuisances as nuisances
 else:
     from assay.doors import door
 

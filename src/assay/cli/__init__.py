@@ -3,7 +3,8 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.cli.app import main as main
+    from assay.cli.commands import app as app
+    from assay.cli.commands import main as main
 else:
     from assay.doors import door
 

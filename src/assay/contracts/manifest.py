@@ -44,11 +44,6 @@ class ShardRecord(Record):
     content: str | None = None
     """Of what it holds, which is the same on every machine; datasets of before have none."""
 
-    def held(self) -> dict[str, Any]:
-        """Return what stands for the shard: its content, or its file where that is not said."""
-        packing = () if self.content is None else ("sha256", "bytes")
-        return {key: value for key, value in self.to_dict().items() if key not in packing}
-
 
 class SplitRecord(Record):
     """A split: which worlds it shows, and its shards."""
@@ -172,12 +167,15 @@ def fingerprint(body: Mapping[str, Any]) -> str:
 
     Shards count by what they hold, not by the bytes of their files, which other versions of Parquet pack otherwise.
     """
-    splits = [
-        {**split, "shards": [ShardRecord.model_validate(shard).held() for shard in split["shards"]]}
-        for split in body["splits"]
-    ]
+    splits = [{**split, "shards": [_held(shard) for shard in split["shards"]]} for split in body["splits"]]
     text = json.dumps([*(body[key] for key in DECISIVE), splits], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _held(shard: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what stands for a shard: its content, or its file in a manifest of before contents were written."""
+    packing = ("sha256", "bytes") if "content" in shard else ()
+    return {key: value for key, value in shard.items() if key not in packing}
 
 
 def to_json(data: Mapping[str, Any]) -> bytes:

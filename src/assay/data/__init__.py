@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from assay.data.dataset import Dataset as Dataset
     from assay.data.dataset import SplitData as SplitData
     from assay.data.dataset import decode as decode
+    from assay.data.dataset_card import card as card
     from assay.data.decoded_file import DecodedFile as DecodedFile
     from assay.data.decoding import Fill as Fill
     from assay.data.decoding import Lookahead as Lookahead
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from assay.data.rebuild import redrawing_for as redrawing_for
     from assay.data.rebuild import task_of as task_of
     from assay.data.recipe import MOST_PAIRS as MOST_PAIRS
+    from assay.data.recipe import RECIPE_KEYS as RECIPE_KEYS
     from assay.data.recipe import Recipe as Recipe
     from assay.data.recipe import recipe_from as recipe_from
     from assay.data.recipe import split_to_dict as split_to_dict
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from assay.data.remote import refuse_named as refuse_named
     from assay.data.remote import refuse_remote as refuse_remote
     from assay.data.shard import IMAGE as IMAGE
+    from assay.data.shard import ShardWriter as ShardWriter
     from assay.data.shard import file_names as file_names
     from assay.data.shard import table_of as table_of
     from assay.data.shown_values import ShownValues as ShownValues

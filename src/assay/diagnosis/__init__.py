@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from assay.diagnosis.check import known_checks as known_checks
     from assay.diagnosis.check import meaning_of as meaning_of
     from assay.diagnosis.check import places_of as places_of
+    from assay.diagnosis.check import render as render
     from assay.diagnosis.check import tone_of as tone_of
     from assay.diagnosis.concepts import ConceptState as ConceptState
     from assay.diagnosis.concepts import STATES as STATES
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from assay.diagnosis.discovery.scores import score_stability as score_stability
     from assay.diagnosis.discovery.scores import score_units as score_units
     from assay.diagnosis.discovery.stability import live_units as live_units
+    from assay.diagnosis.errors import CAUSES as CAUSES
     from assay.diagnosis.explanations import ASIDE as ASIDE
     from assay.diagnosis.headlines import Headline as Headline
     from assay.diagnosis.headlines import headline as headline
@@ -94,10 +96,12 @@ if TYPE_CHECKING:
     from assay.diagnosis.thresholds import Verdict as Verdict
     from assay.diagnosis.thresholds import described as described
     from assay.diagnosis.thresholds import read_thresholds as read_thresholds
+    from assay.diagnosis.thresholds import sections as sections
     from assay.diagnosis.verdict import Diagnosis as Diagnosis
     from assay.diagnosis.verdict import VERSION as VERSION
     from assay.diagnosis.verdict import diagnose as diagnose
     from assay.diagnosis.views import SplitView as SplitView
+    from assay.diagnosis.violations import violations_of as violations_of
     from assay.diagnosis.wording import join_first as join_first
     from assay.diagnosis.wording import join_words as join_words
 else:

@@ -71,7 +71,7 @@ def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, va
     """Compare two true-or-false formulas on the worlds of some knowledge.
 
     >>> from assay.concepts import digits
-    >>> from assay.logic.knowledge import Constraint
+    >>> from assay.logic import Constraint
     >>> known = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"}, [Constraint("less", parse("a < b"))])
     >>> relate(parse("a > 4"), known.labels[0].formula, known, "big").relation
     'more general'

@@ -185,7 +185,7 @@ def sections() -> dict[str, type[Section]]:
 def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     """Return thresholds by `section.name`, as users set them.
 
-    >>> from assay.diagnosis.thresholds import Verdict
+    >>> from assay.diagnosis import Verdict
     >>> read_thresholds({"verdict.resamples": 0}).of(Verdict).resamples
     0
     """

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.logic.decode import Decoder as Decoder
     from assay.logic.dimacs import CNF as CNF
     from assay.logic.dimacs import parse_dimacs as parse_dimacs
+    from assay.logic.distance import distances as distances
     from assay.logic.evaluation import COMPARE as COMPARE
     from assay.logic.evaluation import Evaluator as Evaluator
     from assay.logic.evaluation import evaluate as evaluate
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from assay.logic.formula import AllDifferent as AllDifferent
     from assay.logic.formula import AllEqual as AllEqual
     from assay.logic.formula import And as And
+    from assay.logic.formula import BITS as BITS
     from assay.logic.formula import Compare as Compare
     from assay.logic.formula import Const as Const
     from assay.logic.formula import Count as Count
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from assay.logic.formula import conjunction as conjunction
     from assay.logic.formula import disjunction as disjunction
     from assay.logic.formula import exactly as exactly
+    from assay.logic.formula import lift as lift
     from assay.logic.formula import negative as negative
     from assay.logic.formula import parity as parity
     from assay.logic.formula import product as product
@@ -76,8 +79,10 @@ if TYPE_CHECKING:
     from assay.logic.parser import parse as parse
     from assay.logic.random_clauses import random_cnf as random_cnf
     from assay.logic.residual import Residuals as Residuals
+    from assay.logic.sensitivity import flips as flips
     from assay.logic.tally import chance_of as chance_of
     from assay.logic.tally import true_outcomes as true_outcomes
+    from assay.logic.tally import truth_diagram as truth_diagram
     from assay.logic.tally import uniform as uniform
     from assay.logic.terms import Node as Node
     from assay.logic.terms import Term as Term
@@ -87,6 +92,7 @@ if TYPE_CHECKING:
     from assay.logic.traverse import substitute as substitute
     from assay.logic.traverse import walk as walk
     from assay.logic.variants import Boundary as Boundary
+    from assay.logic.variants import boundary_of as boundary_of
     from assay.logic.write import quote as quote
 else:
     from assay.doors import door

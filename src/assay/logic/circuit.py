@@ -187,7 +187,7 @@ def compile_diagram(
     """Compile formulas into one diagram whose outcomes are their values together.
 
     >>> from assay.concepts import digits
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> compile_diagram([parse("a + b")], digits(["a", "b"])).counts[(7,)]
     8
     """

@@ -213,8 +213,8 @@ def decode(knowledge: Knowledge, distributions: Sequence[Array]) -> Decoded:
     `distributions[i]` has a row an example and a column a value of concept `i`.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.knowledge import Constraint
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import Constraint
+    >>> from assay.logic import parse
     >>> known = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("one", parse("count(a, b) == 1"))])
     >>> decode(known, [np.array([[0.1, 0.9]]), np.array([[0.3, 0.7]])]).codes.tolist()
     [[1, 0]]

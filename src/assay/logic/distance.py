@@ -35,7 +35,7 @@ def distances(label: Formula, space: ConceptSpace, codes: Codes, within: Formula
     world that no change brings across has as distance one more than there are concepts.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> distances(parse("a and b and c"), bits(["a", "b", "c"]), np.array([[0, 0, 1], [1, 1, 1]])).least.tolist()
     [2, 1]
     """

@@ -274,7 +274,7 @@ def compile_tallied(
     """Compile one true-or-false formula into a diagram, by its tallies; `NotTallied` if it is no formula of tallies.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> compile_tallied(parse("count(a, b, c) == 2"), bits(["a", "b", "c"])).counts[(True,)]
     3
     """

@@ -110,7 +110,7 @@ def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE, typ
     With `types`, these are the near-boundary types, and all that is near.
 
     >>> from assay.concepts import bits
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> found = boundary_of(parse("lamp and (bus or tram)"), bits(["lamp", "bus", "tram"]))
     >>> [variant.name for variant in found.variants], [type.name for type in found.types]
     (['lamp and bus', 'lamp and tram'], ['not lamp and bus', 'lamp and not bus and not tram', 'not lamp and tram'])

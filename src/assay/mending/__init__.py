@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.mending.curve import CURVE_HEAD as CURVE_HEAD
     from assay.mending.curve import MendingCurve as MendingCurve
+    from assay.mending.curve import MendingRound as MendingRound
+    from assay.mending.holdings import Holdings as Holdings
     from assay.mending.loop import mend_run as mend_run
     from assay.mending.situation import MendSettings as MendSettings
+    from assay.mending.situation import Situation as Situation
     from assay.mending.strategies import STRATEGIES as STRATEGIES
 else:
     from assay.doors import door

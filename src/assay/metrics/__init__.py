@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assay.metrics.functions import rule_consistency as rule_consistency
     from assay.metrics.interval import at_least as at_least
     from assay.metrics.interval import at_most as at_most
+    from assay.metrics.interval import holm as holm
     from assay.metrics.interval import of_difference as of_difference
     from assay.metrics.interval import of_mean as of_mean
     from assay.metrics.interval import wilson as wilson
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from assay.metrics.quality import confusion as confusion
     from assay.metrics.quality import macro_f1 as macro_f1
     from assay.metrics.random_guesser import Between as Between
+    from assay.metrics.random_guesser import frequencies as frequencies
     from assay.metrics.random_guesser import uniform_guesser as uniform_guesser
     from assay.metrics.scoring import FEWEST as FEWEST
     from assay.metrics.scoring import Score as Score

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from assay.prolog.ilp_files import popper_files as popper_files
     from assay.prolog.labelling import Worlds as Worlds
     from assay.prolog.labelling import label as label
+    from assay.prolog.labelling import question_of as question_of
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
     from assay.prolog.limits import ProofLimits as ProofLimits
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from assay.prolog.predefined import with_predefined as with_predefined
     from assay.prolog.program import Program as Program
     from assay.prolog.program import read_program as read_program
+    from assay.prolog.reader import Clause as Clause
+    from assay.prolog.templates import WorldTemplate as WorldTemplate
     from assay.prolog.terms import PrologError as PrologError
     from assay.prolog.terms import Term as Term
     from assay.prolog.terms import Variable as Variable

@@ -261,7 +261,7 @@ def _or(formulas: list[Formula]) -> Formula:
 def merge_pairs(formula: Formula) -> Formula:
     """Return a formula where nested `any` over two ordered objects is written as one `any` over pairs.
 
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> merge_pairs(parse("any(any(a.number < b.number and a.x and b.x for b in cars) for a in cars)"))
     <any(a.x and b.x for a, b in pairs(cars))>
     """

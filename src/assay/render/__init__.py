@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from assay.render.engines import label_pixels as label_pixels
     from assay.render.engines import picture_of as picture_of
     from assay.render.engines import shoot as shoot
+    from assay.render.engines.blender import interpreter as interpreter
+    from assay.render.engines.blender import running_blender as running_blender
     from assay.render.image_files import MOST_PIXELS as MOST_PIXELS
     from assay.render.image_files import open_image as open_image
     from assay.render.letterbox import Letterbox as Letterbox
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
     from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import ObjectBox as ObjectBox
     from assay.render.picture import Picture as Picture
+    from assay.render.picture import boxes_of as boxes_of
     from assay.render.png import decode_png as decode_png
     from assay.render.png import encode_png as encode_png
     from assay.render.png import packed_pixels as packed_pixels

@@ -109,7 +109,7 @@ def other_notes(diagnosis: Diagnosis) -> tuple[str, ...]:
 def changed_thresholds(thresholds: Thresholds) -> tuple[str, ...]:
     """Return the thresholds that are not at their defaults, in words.
 
-    >>> from assay.diagnosis.thresholds import read_thresholds
+    >>> from assay.diagnosis import read_thresholds
     >>> changed_thresholds(read_thresholds({"concepts.right": 0.8}))
     ('concepts.right = 0.8 (default 0.9)',)
     """

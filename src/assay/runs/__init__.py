@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from assay.runs.other_rule import read_other_rule as read_other_rule
     from assay.runs.other_rule import under_rule as under_rule
     from assay.runs.seals import check_learned as check_learned
+    from assay.runs.seals import sealed as sealed
     from assay.runs.units import UNITS as UNITS
     from assay.runs.units import units_of as units_of
     from assay.runs.usage import measure_usage as measure_usage

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from assay.studies.judged import JUDGED_BY as JUDGED_BY
     from assay.studies.judged import JudgedBy as JudgedBy
     from assay.studies.judged import facts_of as facts_of
+    from assay.studies.ledger import absent_tables as absent_tables
     from assay.studies.ledger import departures as departures
+    from assay.studies.ledger import fidelity as fidelity
     from assay.studies.local_workers import LocalWorkers as LocalWorkers
     from assay.studies.machines import machine_of as machine_of
     from assay.studies.plan import plan_of as plan_of
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
     from assay.studies.ready import ready_studies as ready_studies
     from assay.studies.records import Record as Record
     from assay.studies.records import read_records as read_records
+    from assay.studies.records import records_of as records_of
+    from assay.studies.records import write_records as write_records
+    from assay.studies.results import tables_of as tables_of
     from assay.studies.run import Say as Say
     from assay.studies.run import Watch as Watch
     from assay.studies.run import Workers as Workers
@@ -37,11 +42,16 @@ if TYPE_CHECKING:
     from assay.studies.study import StudyConfig as StudyConfig
     from assay.studies.study import load_study as load_study
     from assay.studies.study import study_from as study_from
+    from assay.studies.summary import RecordKey as RecordKey
+    from assay.studies.summary import over_tasks as over_tasks
+    from assay.studies.summary import sign_flip as sign_flip
+    from assay.studies.summary import summaries as summaries
     from assay.studies.verdicts import VerdictLine as VerdictLine
     from assay.studies.verdicts import verdict_lines as verdict_lines
     from assay.studies.work import Outcome as Outcome
     from assay.studies.work import RECORDS as RECORDS
     from assay.studies.work import folder_of as folder_of
+    from assay.studies.work import perform as perform
 else:
     from assay.doors import door
 

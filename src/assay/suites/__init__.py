@@ -7,6 +7,9 @@ writes the pages.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.suites.board import SuiteBoard as SuiteBoard
+    from assay.suites.board import rank_table as rank_table
+    from assay.suites.entry import SuiteEntry as SuiteEntry
     from assay.suites.entry import score_entry as score_entry
     from assay.suites.making import DATA as DATA
     from assay.suites.making import make_data as make_data

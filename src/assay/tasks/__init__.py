@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from assay.tasks.base import resize_splits as resize_splits
     from assay.tasks.registered import Preset as Preset
     from assay.tasks.registered import TASKS as TASKS
+    from assay.tasks.registered import TaskRegistry as TaskRegistry
     from assay.tasks.scene_task import SceneConfig as SceneConfig
     from assay.tasks.scene_task import SceneTask as SceneTask
 else:

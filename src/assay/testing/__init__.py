@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from assay.testing.zoo import Habitat as Habitat
     from assay.testing.zoo import SPECIMENS as SPECIMENS
     from assay.testing.zoo import Survey as Survey
+    from assay.testing.zoo import certain as certain
     from assay.testing.zoo import habitat as habitat
     from assay.testing.zoo import known_specimens as known_specimens
     from assay.testing.zoo import survey as survey

@@ -8,8 +8,18 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data import NUISANCES, SHIFTED, Confounder, Dataset, SplitData, confound_dataset, plain, recipe_from, task_of
-from assay.data.shard import ShardWriter
+from assay.data import (
+    NUISANCES,
+    SHIFTED,
+    Confounder,
+    Dataset,
+    ShardWriter,
+    SplitData,
+    confound_dataset,
+    plain,
+    recipe_from,
+    task_of,
+)
 from assay.errors import AssayError, ConfigError
 from assay.render import mark_image
 from assay.tasks import TASKS, Task
@@ -96,8 +106,8 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 
 def test_marks_are_planted_in_every_row_of_pictures_that_are_there(shelf: Dataset, tmp_path: Path) -> None:
     marks = [confounder(**{"with": "same"}), confounder(what="frame", strength=0.5, **{"with": "two"})]
-    manifest = confound_dataset(shelf, marks, tmp_path / "copy")
-    assert confound_dataset(shelf, marks, tmp_path / "copy") == manifest  # it is there
+    manifest = confound_dataset(shelf, marks, tmp_path / "copy").to_dict()
+    assert confound_dataset(shelf, marks, tmp_path / "copy").to_dict() == manifest  # it is there
     copy = Dataset.open(tmp_path / "copy")
     assert copy.split_names == ("train", "test", *SHIFTED) and manifest["confounded_from"] == shelf.fingerprint
     for name in copy.split_names:

@@ -64,7 +64,7 @@ def test_gaps_are_kept_as_gaps(tmp_path):
     assert np.array_equal(concepts, all_of(data, "given_concepts"))
     table = data["train"].table
     assert table["concept_red"].null_count == (data["train"].concepts[:, 0] < 0).sum() > 0
-    missing = data.manifest["task"]["imported"]["missing"]
+    missing = data.manifest.to_dict()["task"]["imported"]["missing"]
     assert missing["train"] == pytest.approx(table["concept_red"].null_count / (3 * len(table)), abs=1e-4)
     assert "not known in" in (data.folder / "README.md").read_text()
     assert data["train"].with_known_concepts("x").concepts.min() == 0
@@ -74,7 +74,7 @@ def test_imported_data_says_that_it_cannot_be_redrawn(tmp_path):
     data = from_table(COLUMNS, tmp_path / "d", images=IMAGES, **NAMED)
     with pytest.raises(DataError, match="was imported from a table: it cannot be redrawn"):
         task_of(data)
-    assert data.manifest["pairs"]["none"] == data.why_no_pairs and data.pairs is None
+    assert data.manifest.to_dict()["pairs"]["none"] == data.why_no_pairs and data.pairs is None
     with pytest.raises(RuleUnknown, match="none is known for label 'alarm'; give rule.yaml"):
         data.knowledge.labels_of(data["train"].concepts)
     assert "not known" in (data.folder / "README.md").read_text()

@@ -7,8 +7,7 @@ from assay.config import Settings
 from assay.data import Dataset, import_folder
 from assay.errors import ConfigError, DataError
 from assay.models import Order, train_run
-from assay.studies import study_from
-from assay.studies.work import perform
+from assay.studies import perform, study_from
 from tests.data.imports.drawn import LAYOUTS
 from tests.data.imports.verbs import every_verb, import_layout
 

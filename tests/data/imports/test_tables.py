@@ -135,11 +135,11 @@ def test_a_row_has_its_texts_sources_and_nuisances(read):
         [],
         ["r"],
     ]
-    entries = {entry["name"]: entry for entry in data.manifest["splits"]}
+    entries = {entry["name"]: entry for entry in data.manifest.to_dict()["splits"]}
     assert entries["train"]["disjoint_from"] == ["test"] and entries["train"]["labels"] == {
         "y": {"False": 2, "True": 1}
     }
-    assert [one.name for one in data.knowledge.constraints] == ["any"] and data.manifest["columns"] == ["image", "text"]
+    assert [one.name for one in data.knowledge.constraints] == ["any"] and data.manifest.columns == ["image", "text"]
     tags = train.table["boundary_y"].to_pylist()
     assert tags == data.knowledge.boundaries[0].tags(train.concepts)
 
@@ -147,13 +147,13 @@ def test_a_row_has_its_texts_sources_and_nuisances(read):
 def test_the_manifest_says_where_the_data_is_from_and_that_it_cannot_be_redrawn(read):
     gaps = {"concept_a": [1, None, 0, 1, 0, None], "split": ["train"] * 4 + ["valid", "test"]}
     data, _ = read(gaps, name="mine", seed=4, resize="crop")
-    about = data.manifest["task"]["imported"]
-    assert (data.name, data.manifest["seed"], about["examples"], about["resize"]) == ("mine", 4, 6, "crop")
+    about = data.manifest.to_dict()["task"]["imported"]
+    assert (data.name, data.manifest.seed, about["examples"], about["resize"]) == ("mine", 4, 6, "crop")
     assert about["missing"] == {"train": 0.25, "valid": 0.0, "test": 1.0} and about["splits"] == "as in the source"
     assert data.pairs is None and "cannot be redrawn" in data.why_no_pairs and not data.knowledge.has_rule
     assert data["test"].table["boundary_y"].to_pylist() == ["not placed"]
     other, _ = read(gaps, [PICTURES[1], PICTURES[0], *PICTURES[2:]], name="mine", seed=4, resize="crop")
-    assert other.manifest["task"]["imported"]["pictures_sha256"] != about["pictures_sha256"]
+    assert other.manifest.to_dict()["task"]["imported"]["pictures_sha256"] != about["pictures_sha256"]
     assert other.fingerprint != data.fingerprint
 
 

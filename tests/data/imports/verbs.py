@@ -13,10 +13,7 @@ from assay.errors import AssayError
 from assay.models import Order, train_run
 from assay.reporting import write_report
 from assay.runs import RunFolder
-from assay.viewer import State
-from assay.viewer.query import Query
-from assay.viewer.samples import page_of
-from assay.viewer.verdicts import verdict_of
+from assay.viewer import Query, State, page_of, verdict_of
 from tests.data.imports.drawn import LAYOUTS, draw
 
 

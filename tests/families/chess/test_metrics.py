@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.diagnosis.violations import violations_of
+from assay.diagnosis import violations_of
 from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
 from assay.metrics import METRICS, Evidence

@@ -6,8 +6,7 @@ import pytest
 
 from assay.families.chess.positions import VALUES, codes_of
 from assay.families.chess.rules import Board
-from assay.logic import Decoder, chance_of, evaluate, true_outcomes, uniform
-from assay.logic.tally import truth_diagram
+from assay.logic import Decoder, chance_of, evaluate, true_outcomes, truth_diagram, uniform
 from assay.seeds import rng_for
 
 RULES = Board().knowledge()

@@ -227,5 +227,5 @@ def test_where_the_games_lie_is_no_part_of_the_dataset(tmp_path):
     settings = Settings({"pgn": str(path), "balance": "world", "first": 0, "width": 32})
     sizes = {"train": 6, "valid": 0, "test": 0, "hard": 0, "ood": 0, "pairs": 0}
     make(Recipe("chess-flat", settings, sizes=tuple(sizes.items())), tmp_path / "data")
-    manifest = Dataset.open(tmp_path / "data").manifest
+    manifest = Dataset.open(tmp_path / "data").manifest.to_dict()
     assert "pgn" not in manifest["task"]["config"] and manifest["sources"]["pgn"]["games"] == 12

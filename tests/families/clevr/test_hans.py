@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from assay.config import Settings
-from assay.data import recipe_from
-from assay.data.shard import ShardWriter
+from assay.data import ShardWriter, recipe_from
 from assay.errors import ConfigError
 from assay.logic import evaluate, parse
 from assay.tasks import TASKS

@@ -107,7 +107,7 @@ def test_the_laws_hold(folder: Path) -> None:
 
 
 def test_where_the_images_lie_is_no_part_of_the_dataset(folder: Path, tmp_path: Path) -> None:
-    manifest = made(folder, tmp_path / "data").manifest
+    manifest = made(folder, tmp_path / "data").manifest.to_dict()
     assert "folder" not in manifest["task"]["config"] and manifest["sources"]["bdd-oia"]["images"] > 0
 
 

@@ -207,9 +207,9 @@ def test_a_line_between_figures_says_where_they_end_and_nothing_else(background)
         assert (picture.image[:, ~lines] == paper.image).all() and paper.image.shape == (64, 192, 3)
 
 
-@pytest.mark.parametrize("study", ["rsbench-table-4", "rsbench-table-30"])
-def test_studies_of_the_paper_have_its_pictures_without_a_line(study):
-    tasks = [step.recipe.task for step in find_study(study, "paper").datasets]
+def test_studies_of_the_paper_have_its_pictures_without_a_line():
+    studies = [find_study(name, "paper") for name in ("rsbench-table-4", "rsbench-table-30")]
+    tasks = [step.recipe.task for study in studies for step in study.datasets if "kand" in step.recipe.task.name]
     assert {task.layout.width for task in tasks if task.config.view == "figures"} == {192}
 
 

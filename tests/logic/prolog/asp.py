@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.prolog import WORLD, PrologError, ProofLimits, Term, Variable, chain_of, deref, key_of
-from assay.prolog.reader import Clause
+from assay.prolog import WORLD, Clause, PrologError, ProofLimits, Term, Variable, chain_of, deref, key_of
 
 from .process import ended
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.arrays import Array, Codes
-from assay.prolog import PrologError, ProofLimits, facts_text
-from assay.prolog.reader import Clause
+from assay.prolog import Clause, PrologError, ProofLimits, facts_text
 
 from .process import ended
 

@@ -5,8 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from assay.prolog import PrologError, ProofLimits, Worlds, label, read_program
-from assay.prolog.labelling import question_of
+from assay.prolog import PrologError, ProofLimits, Worlds, label, question_of, read_program
 
 from . import asp, swi
 from .trains import ASKED, FACTS, FLAT, HEAD, LISTS, ON_LISTS, SPACE, TEMPLATE, drawn, theory_x

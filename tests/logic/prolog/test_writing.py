@@ -14,6 +14,7 @@ from assay.prolog import (
     PrologError,
     Vocabulary,
     Worlds,
+    WorldTemplate,
     facts_text,
     formula_of,
     label,
@@ -24,7 +25,6 @@ from assay.prolog import (
     value_text,
     with_predefined,
 )
-from assay.prolog.templates import WorldTemplate
 
 from .trains import SPACE as TRAINS
 from .trains import drawn

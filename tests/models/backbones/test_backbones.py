@@ -5,8 +5,7 @@ import torch
 from torch import nn
 
 from assay.errors import ConfigError, MissingExtra, UnknownName
-from assay.models import BACKBONES
-from assay.models.backbones.build import build_backbone
+from assay.models import BACKBONES, build_backbone
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"
 TABLES = [

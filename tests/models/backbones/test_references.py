@@ -6,8 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from assay.models import BACKBONES
-from assay.models.backbones.build import build_backbone
+from assay.models import BACKBONES, build_backbone
 
 STAGES = ((1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192), (1, 3, 1, 6, 320))  # fmt: skip
 """Of EfficientNet-B0, and of its light kin: blocks, kernel, stride, widening, depth."""

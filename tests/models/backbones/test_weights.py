@@ -13,8 +13,7 @@ from safetensors.torch import load_file, save_file
 
 import assay
 from assay.errors import AssayError, ConfigError, DataError, MissingExtra
-from assay.models import load_model
-from assay.models.backbones.build import build_backbone
+from assay.models import build_backbone, load_model
 from tests.pixels import trained
 
 SHAPE = (3, 32, 32)

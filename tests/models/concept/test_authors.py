@@ -88,7 +88,7 @@ def test_cem_mixes_concepts_of_many_values_as_pyc_does():
 @pytest.mark.filterwarnings("ignore")
 def test_cbm_answers_as_that_of_pyc_does(data):
     theirs_of = pytest.importorskip("torch_concepts.nn", exc_type=(ImportError, RuntimeError))
-    from assay.models.external.pyc import annotations_of, wrap_pyc
+    from assay.models import annotations_of, wrap_pyc
 
     ours, count = whole("cbm", data), len(data.knowledge.space)
     (reader,) = ours.encoder.readers

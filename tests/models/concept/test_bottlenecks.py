@@ -10,9 +10,7 @@ import torch
 from assay.config import Settings
 from assay.data import CONCEPT
 from assay.logic import evaluate, parse
-from assay.models import MODELS
-from assay.models.core.feeds import Feed
-from assay.models.core.fitting import fit_together
+from assay.models import MODELS, Feed, fit_together
 from tests.pixels import QUICK, pixels
 
 FAMILY = {
@@ -44,7 +42,7 @@ MINE = ["joint", "independent", "cem", "probcbm", "ecbm", "dcr"]
 def built(case, data, seed=0, **settings):
     name, own = FAMILY[case]
     given = Settings({**QUICK, "epochs": 12, "batch_size": 64, "learning_rate": 0.015, **own, **settings})
-    return MODELS[name](data.knowledge, data.layout, given, data.manifest["backbones"], seed)
+    return MODELS[name](data.knowledge, data.layout, given, data.manifest.backbones, seed)
 
 
 def fitted(case, data, seed=0, train=None, valid=None, **settings):
@@ -238,7 +236,7 @@ def test_parity_is_learned_though_each_pixel_has_its_own_reader(case, tmp_path):
 
 def test_atoms_of_many_values_are_comparisons(made):
     data = made("mnadd", splits={"train": 32, "valid": 16, "test": 16})
-    model = MODELS["dcr"](data.knowledge, data.layout, Settings({"epochs": 1}), data.manifest["backbones"])
+    model = MODELS["dcr"](data.knowledge, data.layout, Settings({"epochs": 1}), data.manifest.backbones)
     assert len(model.atoms) == sum(data.knowledge.space.sizes)
     rule = model.rules(data["test"])[0].formula
     assert parse(str(rule)) == rule

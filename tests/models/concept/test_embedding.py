@@ -7,8 +7,7 @@ from safetensors.torch import load_file, save_file
 
 from assay.config import Settings
 from assay.errors import DataError
-from assay.models import MODELS, load_model
-from assay.models.backbones.build import build_backbone
+from assay.models import MODELS, build_backbone, load_model
 from tests.models.backbones.test_weights import folder_of
 from tests.pixels import trained
 
@@ -65,7 +64,7 @@ def test_pictures_that_are_alike_have_the_same_features_in_any_company(weights):
 
 def test_only_what_is_on_top_is_trained_and_saved(data, tmp_path):
     model = trained("embedding", data, tmp_path / "run", {"epochs": 2})
-    fresh = MODELS["embedding"](data.knowledge, data.layout, Settings(), data.manifest["backbones"], seed=9)
+    fresh = MODELS["embedding"](data.knowledge, data.layout, Settings(), data.manifest.backbones, seed=9)
     pictures = torch.rand(5, 1, 1, 1)
     assert torch.equal(model.body(pictures), fresh.body(pictures))
     assert {name.split(".")[0] for name, _ in model.named_parameters()} == {"layers", "head"}

@@ -111,7 +111,7 @@ def test_training_with_constraints_makes_answers_possible(weights, mode, data):
     broken = {}
     for name, settings in (("cbm", {}), ("semantic", weights)):
         given = Settings({**QUICK, "mode": mode, "supervised_share": 0.0, **settings})
-        model = MODELS[name](knowledge, data.layout, given, data.manifest["backbones"])
+        model = MODELS[name](knowledge, data.layout, given, data.manifest.backbones)
         model.fit(data["train"], data["valid"])
         said = model.predict(data["test"]).concepts
         broken[name] = knowledge.violations(np.stack([said[c].codes for c in "abc"], axis=1)).mean()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from assay.models.core.fitting import fit_together
+from assay.models import fit_together
 from tests.models.tiles import model_of, tiles
 from tests.pixels import NETWORKS
 

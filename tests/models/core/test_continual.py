@@ -42,7 +42,7 @@ def test_a_network_goes_on_from_the_stage_before(staged, tmp_path):
     model = train_run(order(), staged, tmp_path / "run")
     phases = [epoch.phase for epoch in model.history]
     assert phases == ["stage 1, joint"] * 2 + ["stage 2, joint"] * 2
-    alone = MODELS["cbm"](staged.knowledge, staged.layout, order().settings, staged.manifest["backbones"])
+    alone = MODELS["cbm"](staged.knowledge, staged.layout, order().settings, staged.manifest.backbones)
     alone.fit(staged["train_2"], staged["valid_2"])
     assert model.history[2].loss != alone.history[0].loss  # it does not begin anew
     about = json.loads((tmp_path / "run" / "run.json").read_text())

@@ -5,8 +5,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from assay.models import Training, describe_gpu, device_for, one_thread
-from assay.models.core.devices import number_formats, own_stream
+from assay.models import Training, describe_gpu, device_for, number_formats, one_thread, own_stream
 
 CPU, GPU = torch.device("cpu"), SimpleNamespace(type="cuda")
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from assay.data import SplitData
-from assay.models.core.feeds import Feed
+from assay.models import Feed
 from tests.models.tiles import model_of, tiles
 
 CPU = torch.device("cpu")

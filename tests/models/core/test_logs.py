@@ -10,8 +10,7 @@ from assay.config import Settings
 from assay.errors import MissingExtra, RunFailed, UnknownName
 from assay.models import Order, check_log, train_run, train_together
 from assay.runs import RunFolder
-from assay.studies import run_study, study_from
-from assay.studies.work import perform
+from assay.studies import perform, run_study, study_from
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 

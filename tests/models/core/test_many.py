@@ -5,8 +5,7 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import ConfigError, DataError
-from assay.models import MODELS, Order, load_model, train_together
-from assay.models.core.fitting import fit_together
+from assay.models import MODELS, Order, fit_together, load_model, train_together
 from assay.runs import RunFolder
 from tests.models.tiles import model_of, tiles
 from tests.pixels import QUICK

@@ -11,7 +11,7 @@ from tests.pixels import LEARNS, NETWORKS, QUICK
 
 def fitted(name, dataset, seed=0, **settings):
     given = Settings({**QUICK, **settings})
-    model = MODELS[name](dataset.knowledge, dataset.layout, given, dataset.manifest["backbones"], seed)
+    model = MODELS[name](dataset.knowledge, dataset.layout, given, dataset.manifest.backbones, seed)
     model.fit(dataset["train"], dataset["valid"])
     return model
 
@@ -74,12 +74,12 @@ def test_the_backbone_is_the_one_set_or_suggested_or_usual(data):
 )
 def test_settings_that_do_not_fit_are_refused(name, settings, message, data):
     with pytest.raises(ConfigError, match=message):
-        MODELS[name](data.knowledge, data.layout, Settings(settings), data.manifest["backbones"])
+        MODELS[name](data.knowledge, data.layout, Settings(settings), data.manifest.backbones)
 
 
 def test_a_model_is_made_of_a_dataset_or_of_its_parts(data):
     made = MODELS["cbm"](data, settings={"epochs": 1}, seed=4)
-    parts = MODELS["cbm"](data.knowledge, data.layout, Settings({"epochs": 1}), data.manifest["backbones"], 4)
+    parts = MODELS["cbm"](data.knowledge, data.layout, Settings({"epochs": 1}), data.manifest.backbones, 4)
     assert made.config == parts.config and all(map(torch.equal, made.parameters(), parts.parameters()))
     assert MODELS["cbm"](data, backbones={"concept": "mlp-wide"}).config.backbone == "mlp-wide"
     assert (

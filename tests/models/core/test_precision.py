@@ -8,8 +8,7 @@ import torch
 
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.models import Order, Training, device_for, train_run, train_together
-from assay.models.core import precision
+from assay.models import SECONDS, Order, Training, bfloat16_fault, device_for, train_run, train_together
 from assay.studies import load_study, plan_of, run_study, study_from
 from tests.pixels import QUICK, TASK
 
@@ -53,13 +52,15 @@ def by_signal(name):
 def cpu(monkeypatch):
     """Return a function that lets this CPU be another one, which does what a command does when it is tried."""
 
-    def use(command, seconds=precision.SECONDS):
-        monkeypatch.setattr(precision, "PROBE", command)  # the machine itself, which cannot be exchanged
-        monkeypatch.setattr(precision, "SECONDS", seconds)
-        precision.bfloat16_fault.cache_clear()
+    def use(command, seconds=SECONDS):
+        monkeypatch.setattr(
+            "assay.models.core.precision.PROBE", command
+        )  # the machine itself, which cannot be exchanged
+        monkeypatch.setattr("assay.models.core.precision.SECONDS", seconds)
+        bfloat16_fault.cache_clear()
 
     yield use
-    precision.bfloat16_fault.cache_clear()
+    bfloat16_fault.cache_clear()
 
 
 @pytest.mark.parametrize(

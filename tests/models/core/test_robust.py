@@ -8,7 +8,7 @@ import torch
 
 from assay.data import NUISANCES, decode
 from assay.errors import ConfigError
-from assay.models.core.fitting import fit_together
+from assay.models import fit_together
 from tests.models.core.test_training import plain, require_same_training
 from tests.models.tiles import batch, model_of, tiles
 from tests.pixels import trained

@@ -13,8 +13,7 @@ from assay.config import Settings
 from assay.data import Annotation, Dataset, annotate
 from assay.errors import ConfigError, KnowledgeError
 from assay.logic import Knowledge
-from assay.models import MODELS, Order, load_model, train_run
-from assay.models.core.subconcepts import readers_of
+from assay.models import MODELS, Order, load_model, readers_of, train_run
 from assay.render import Box, Layout
 
 NETWORKS = ("cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")

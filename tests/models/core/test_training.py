@@ -11,8 +11,7 @@ from sklearn.metrics import f1_score
 
 from assay.errors import ConfigError, RunFailed
 from assay.metrics import METRICS, gather
-from assay.models import MODELS, Order, TorchSplit, Training, train_run
-from assay.models.core.feeds import Feed
+from assay.models import MODELS, Feed, Order, TorchSplit, Training, train_run
 from tests.models.tiles import batch, model_of, tiles
 from tests.pixels import NETWORKS, QUICK, Settings
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from assay.models.discovery.method import SplitRows
+from assay.models import SplitRows
 from assay.seeds import rng_for
 from tests.models.readers.conftest import clip
 

@@ -9,8 +9,7 @@ import torch
 from assay.config import Settings, validate
 from assay.diagnosis import score_stability
 from assay.errors import ConfigError, DataError
-from assay.models import METHODS
-from assay.models.discovery.method import SplitRows
+from assay.models import METHODS, SplitRows
 from assay.seeds import rng_for
 
 

@@ -12,9 +12,7 @@ from torch import nn
 from assay import Concept, ConceptSpace, Dataset, Knowledge, Layout, from_table
 from assay.data import Annotation, annotate
 from assay.errors import ConfigError, DataError, MissingExtra
-from assay.models import wrap
-from assay.models.external.pyc import to_pyc, wrap_pyc
-from assay.models.external.wrapped import Wrapped
+from assay.models import Wrapped, to_pyc, wrap, wrap_pyc
 
 
 class Reads(nn.Module):
@@ -272,7 +270,7 @@ def test_without_pytorch_concepts_the_install_line_is_named(data):
 @pytest.mark.filterwarnings("ignore")
 def test_a_model_of_pytorch_concepts_is_wrapped(kind, data):
     nn_of = pytest.importorskip("torch_concepts.nn")
-    from assay.models.external.pyc import annotations_of
+    from assay.models import annotations_of
 
     body = nn_of.MLP(input_size=3, hidden_size=8, n_layers=1)
     made = getattr(nn_of, kind)(

@@ -12,10 +12,7 @@ import pytest
 
 from assay.config import Settings
 from assay.errors import AssayError
-from assay.models import Order, train_run
-from assay.models.incontext import rate_limit
-from assay.models.incontext.cache import Cache
-from assay.models.incontext.client import Reply
+from assay.models import Cache, Order, Reply, Timer, train_run
 from tests import endpoint as protocol
 from tests.cli.conftest import assay
 from tests.endpoint import Fault, rule, texts
@@ -45,7 +42,7 @@ def clock(monkeypatch):
         slept.append(seconds)
         now[0] += seconds
 
-    timer = rate_limit.Timer(lambda: now[0], sleep)
+    timer = Timer(lambda: now[0], sleep)
     monkeypatch.setattr(rate_limit, "Timer", lambda: timer)  # the clock: nobody waits for an hour in a test
     return slept, lambda: now[0]
 

@@ -8,8 +8,7 @@ from torch import nn
 import assay
 from assay.config import Settings
 from assay.errors import ConfigError, UnknownName
-from assay.models import layer_features, layer_names, load_model
-from assay.models.probes.activations import Subject, activations, sensitivity
+from assay.models import Subject, activations, layer_features, layer_names, load_model, sensitivity
 
 INPUT, MOST = "input", 10_000
 

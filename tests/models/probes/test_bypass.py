@@ -9,8 +9,7 @@ from assay import Dataset, gather
 from assay.data import Annotation, annotate
 from assay.diagnosis import leakage
 from assay.errors import ConfigError
-from assay.models import bypass, load_model
-from assay.models.external.wrapped import Wrapped
+from assay.models import Wrapped, bypass, load_model
 from tests.pixels import trained
 
 JOINT = {"mode": "joint", "concept_weight": 0.1, "epochs": 60, "patience": 40}

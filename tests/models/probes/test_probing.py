@@ -14,8 +14,7 @@ from assay.config import Settings, validate
 from assay.data import Annotation, annotate
 from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, DataError, UnknownName
-from assay.models import Ask, ProbeConfig, load_model, probe_run, table
-from assay.models.probes.activations import Subject, activations
+from assay.models import Ask, ProbeConfig, Subject, activations, load_model, probe_run, table
 from assay.predictions import read_predictions
 from assay.runs import RunFolder, evidence_of
 from tests.cli.conftest import assay, program

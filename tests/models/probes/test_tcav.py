@@ -5,8 +5,7 @@ import pytest
 import torch
 from torch import nn
 
-from assay.models.probes.activations import Subject, activations, sensitivity
-from assay.models.probes.tcav import concept_codes, concept_directions, effects
+from assay.models import Subject, activations, concept_codes, concept_directions, effects, sensitivity
 
 MOST = 10_000
 RIDGE = 0.01

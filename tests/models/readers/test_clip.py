@@ -118,7 +118,7 @@ def test_free_words_are_true_from_their_mean_in_training_on(mnlogic, clip, tmp_p
     assert new.knowledge.space.names == ("beanie", "a_wheel")
     assert (new["test"].concepts == wanted.numpy()).mean() > 0.95  # but for a score that is the mean to the last digit
     assert 0.2 < new["train"].given_concepts.mean() < 0.8
-    record = new.manifest["task"]["annotation"]
+    record = new.manifest.to_dict()["task"]["annotation"]
     assert (record["machine"], record["reader"]["reader"]) == ("scores", "clip")
     assert (
         record["reader"]["settings"] == {"concepts": ["beanie", "a wheel"]}

@@ -191,7 +191,7 @@ def test_a_dataset_is_annotated_by_what_the_model_sees(mnlogic, server, knows, t
     np.testing.assert_array_equal(given[:, 0], truth[:, 0])
     assert (given[:, 1] == 0).all() and (given[:, 2] == np.where(truth[:, 2] == 1, 1, -1)).all()
     np.testing.assert_array_equal(new["test"].given_concepts, mnlogic["test"].concepts)
-    record = new.manifest["task"]["annotation"]
+    record = new.manifest.to_dict()["task"]["annotation"]
     assert record["reader"]["reader"] == "vlm" and record["reader"]["model"] == "eye"
     assert record["found"]["train"]["missing"] > 0 and "very-secret" not in json.dumps(new.manifest)
     same = reader_for("vlm", {"model": "eye", "parallel": 2, "most_tokens": 10**9})

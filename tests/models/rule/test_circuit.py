@@ -10,7 +10,7 @@ from torch import Tensor
 from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
 from assay.errors import DataError, KnowledgeError
 from assay.logic import Knowledge, Label, parse
-from assay.models.rule.circuit import DiagramLayer, RuleLayer
+from assay.models import DiagramLayer, RuleLayer
 from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.logic.formulas import Scope, number, random_space, truth

@@ -9,8 +9,7 @@ from torch import nn
 import assay
 from assay.config import Settings
 from assay.errors import ConfigError
-from assay.models import MODELS
-from assay.models.saliency.folder import draw_over
+from assay.models import MODELS, draw_over
 
 QUICK = {"check": "none", "device": "cpu", "n": 5}
 
@@ -142,7 +141,7 @@ def test_captum_gives_the_same(small, squares):
 
 def test_grad_cam_of_an_encoder_lies_in_the_part_that_it_sees(squares):
     settings = Settings({"backbone": "conv-pool", "device": "cpu"})
-    model = MODELS["cbm"](squares.knowledge, squares.layout, settings, squares.manifest["backbones"], 1)
+    model = MODELS["cbm"](squares.knowledge, squares.layout, settings, squares.manifest.backbones, 1)
     maps = assay.saliency(model, squares, "grad-cam", **QUICK).maps
     label, left, right = maps
     assert left[..., 12:].max() == 0 < left[..., :12].max() and right[..., :12].max() == 0 < right[..., 12:].max()

@@ -7,9 +7,7 @@ import numpy as np
 from assay import Concept, ConceptSpace, compile_diagram
 from assay.concepts import ABSENT, Slot
 from assay.config import Settings
-from assay.models import MODELS, Order, train_run
-from assay.models.symbolic.examples import Examples
-from assay.models.symbolic.perception import one_hot
+from assay.models import MODELS, Examples, Order, one_hot, train_run
 from assay.tasks import TASKS
 from assay.testing import oracle
 

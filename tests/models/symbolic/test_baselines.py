@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay import Knowledge, bits, evaluate, parse
-from assay.models.symbolic.perception import one_hot
+from assay.models import one_hot
 from assay.seeds import rng_for
 from tests.models.symbolic.tables import MIXED, drawn, said, taught
 

@@ -11,8 +11,7 @@ import assay
 from assay import Knowledge, bits, digits, evaluate, parse
 from assay.diagnosis import diagnose_run
 from assay.errors import AssayError, ConfigError, DataError
-from assay.models import load_model
-from assay.models.symbolic.perception import one_hot
+from assay.models import load_model, one_hot
 from assay.runs import RunFolder
 from tests.models.symbolic.tables import (
     MIXED,

@@ -10,10 +10,7 @@ import pytest
 from assay import Answer, from_table
 from assay.concepts import ABSENT
 from assay.errors import ConfigError, DataError
-from assay.models import load_model
-from assay.models.symbolic.examples import most_probable_codes
-from assay.models.symbolic.perception import one_hot
-from assay.models.symbolic.perception_settings import perception_of
+from assay.models import load_model, most_probable_codes, one_hot, perception_of
 from tests.models.symbolic.tables import cars, learn, write_predictions
 from tests.pixels import pixels, trained
 

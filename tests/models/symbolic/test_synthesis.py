@@ -7,9 +7,7 @@ import pytest
 
 from assay import Concept, ConceptSpace, Knowledge, bits, digits, evaluate, parse
 from assay.concepts import ABSENT, Slot
-from assay.models.symbolic.bits import pack_bits
-from assay.models.symbolic.synthesis.language import ProgramLanguage
-from assay.models.symbolic.synthesis.leaves import leaves_of
+from assay.models import ProgramLanguage, leaves_of, pack_bits
 from assay.tasks import TASKS
 from tests.models.symbolic.tables import MIXED, cars, differing, drawn, notes, said, taught
 

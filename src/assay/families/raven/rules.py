@@ -66,7 +66,7 @@ NUMERIC = ("progression", "arithmetic")
 def rows_of(cells: Sequence[Formula]) -> list[Row]:
     """Return cells as rows of three.
 
-    >>> from assay.logic.formula import var
+    >>> from assay.logic import var
     >>> RULES["constant"](rows_of(var("a", "b", "c", "d", "e", "f")))
     <a == b and b == c and d == e and e == f>
     """

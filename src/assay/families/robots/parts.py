@@ -250,7 +250,7 @@ def _table(terms: tuple[Var, ...], rows: Sequence[tuple[Value, ...]], numbers: A
 def best_accuracy(rule: RobotRule, observed: Codes) -> float:
     """Return the best accuracy that a classifier of these observations can have, over all robots evenly.
 
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> rule = RobotRule(parse("mouth == 'closed' or foot_shape == 'pointy' or not knees"))
     >>> best_accuracy(rule, Views.of(["mouth", "foot_shape"]).concepts_of(ROBOTS))
     0.875

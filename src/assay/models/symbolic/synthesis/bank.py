@@ -115,7 +115,7 @@ class Bank:
 def negate(body: Formula) -> Formula:
     """Return "not", written as a comparison where it can be.
 
-    >>> from assay.logic.parser import parse
+    >>> from assay.logic import parse
     >>> negate(parse("a >= 1")), negate(parse("a and b"))
     (<a < 1>, <not (a and b)>)
     """
