@@ -151,8 +151,8 @@ class Fake(Model):
     obeys = True
     says_concepts = True
     hard = False
-    again, loaded = 0.0, 0.0
-    """How far the probabilities of a second training, and of a model that was loaded, are off."""
+    first, again, loaded = 0.0, 0.0, 0.0
+    """How far the probabilities of a first and a second training, and of a model that was loaded, are off."""
     trained: ClassVar[list[tuple[int, Any]]] = []
 
     class Config(Config):
@@ -164,7 +164,7 @@ class Fake(Model):
 
     def fit(self, train_data: Any, valid: Any, report: Any = None) -> None:
         self.trained.append((self.seed, self.config))
-        self.shift = self.again if len(self.trained) > 1 else 0.0
+        self.shift = self.again if len(self.trained) > 1 else self.first
 
     def save(self, folder: Path) -> dict[str, Any]:
         return {}
@@ -212,6 +212,7 @@ def tried(data: Dataset, settings: Mapping[str, Any] | None = None, **about: Any
         ({"has_concepts": False, "says_concepts": False, "can_intervene": False}, None, None),
         ({"again": 3e-4}, "same seed, same answers", "answers for label 'brighter' differ"),
         ({"loaded": 3e-4}, "saved and loaded, same answers", "answers for label 'brighter' differ"),
+        ({"first": 2.0, "again": 2.0, "loaded": 2.0}, "answers are probabilities", "a probability is not from 0 to 1"),
         ({"hard": True}, "answers are probabilities", "an answer has no probabilities"),
         ({"obeys": False}, "interventions as declared", "a concept that was set did not stay set"),
         (
