@@ -2,21 +2,40 @@
 
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from assay import code_files, registry
-from assay.code_files import CodeFile, WrongCode, code_of, forget_files, hash_file, load_file, load_files, require_same
+from assay import code_files
+from assay.code_files import (
+    CodeFile,
+    WrongCode,
+    code_of,
+    describe_record,
+    explain_missing,
+    forget_files,
+    hash_file,
+    load_file,
+    load_files,
+    require_same,
+)
 from assay.errors import ConfigError, UnknownName
 from assay.registry import Entry, Registry
 
 
 @pytest.fixture
-def things(monkeypatch):
-    """A registry that files find as `registry.THINGS`."""
-    made = Registry("thing", base="decimal:Decimal")
-    monkeypatch.setattr(registry, "THINGS", made, raising=False)
+def shelf(monkeypatch):
+    """A module of which files take the registry that they register in."""
+    made = ModuleType("shelf")
+    monkeypatch.setitem(sys.modules, "shelf", made)
     return made
+
+
+@pytest.fixture
+def things(shelf):
+    """A registry that files find as `shelf.THINGS`."""
+    shelf.THINGS = Registry("thing", base="decimal:Decimal")
+    return shelf.THINGS
 
 
 def write(path: Path, text: str) -> Path:
@@ -49,7 +68,7 @@ def test_a_worker_runs_the_files_as_they_were_and_no_others(tmp_path):
     assert [loaded.module.name for loaded in code_files.loaded_files()] == ["one", "three"]
 
 
-REGISTER = "from assay import registry\nregistry.THINGS.add({name!r}, 'about', {target})\n"
+REGISTER = "import shelf\nshelf.THINGS.add({name!r}, 'about', {target})\n"
 
 
 def test_what_a_file_registers_is_kept_with_it(tmp_path, things):
@@ -84,7 +103,7 @@ def test_a_file_that_runs_another_keeps_what_is_its_own(tmp_path, things):
     assert {name: things.entry(name).code.path.name for name in things} == {
         "before": "outer.py", "after": "outer.py", "inner": "inner.py",
     }  # fmt: skip
-    assert code_files.running_file() is None and code_files._running == []
+    assert code_files.running_file() is None
 
 
 def test_names_are_taken_once_in_a_file_and_never_from_what_is_bundled(tmp_path, things):
@@ -190,9 +209,46 @@ def test_a_file_may_register_an_address(tmp_path, things):
     assert things.describe("root") == "about" and things.entry("root").code == hash_file(path)
 
 
-def test_where_files_are_not_looked_for_none_is_found(tmp_path, monkeypatch):
-    plain = Registry("thing")
-    monkeypatch.setattr(registry, "THINGS", plain, raising=False)
+def test_where_files_are_not_looked_for_none_is_found(tmp_path, shelf):
+    plain = shelf.THINGS = Registry("thing")
     loaded = load_file(write(tmp_path / "mine.py", REGISTER.format(name="own", target=3)))
     assert list(loaded.registered["thing"]) == ["own"] and list(plain) == [] and plain.registered == {}
     assert list(plain.defined_in(loaded)) == ["own"]
+
+
+def test_a_file_is_run_once_as_it_is(tmp_path):
+    path = write(tmp_path / "mine.py", "value = 1\nclass Mine: pass\n")
+    first = load_file(path)
+    assert load_file(path) is first and code_files.loaded_files() == (first,)
+    assert code_of(first.module.Mine) == first.file == hash_file(path) and code_of(Path) is None
+    assert first.file.to_dict() == {"name": "mine.py", "sha256": first.file.sha256}
+    path.write_text("value = 2\n")
+    second = load_file(path)
+    assert second.module.value == 2 and code_files.loaded_files() == (second,)
+    with pytest.raises(WrongCode, match="mine.py has changed since it was read"):
+        load_file(path, first.file.sha256)
+    forget_files()
+    assert code_files.loaded_files() == () and code_files.running_file() is None
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [("1 / 0", "ZeroDivisionError"), ("import sys; sys.exit(3)", "SystemExit: 3"), ("x =", "SyntaxError")],
+)
+def test_a_file_that_cannot_be_run_leaves_nothing(tmp_path, text, why):
+    before = set(sys.modules)
+    with pytest.raises(ConfigError, match=f"^bad.py cannot be run: {why}"):
+        load_file(write(tmp_path / "bad.py", text))
+    assert not {name for name in set(sys.modules) - before if name.startswith("assay_file_")}
+    assert code_files.running_file() is None and code_files.loaded_files() == ()
+
+
+def test_recorded_files_are_only_shown_and_never_run():
+    record = {"name": "a/../evil\n.py", "sha256": "0123456789abcdef"}
+    assert describe_record(record) == "evil.py (sha256 0123456789ab)" and describe_record(3) is None
+    assert describe_record({}) == "FILE.py (sha256 )" and describe_record({"name": "x" * 90})[:80] == "x" * 80
+    assert "install its package, or give its file: --task FILE.py" in explain_missing("task", "t", None, "it")
+    assert "which is not run unasked; give it: --task evil.py" in explain_missing("task", "t", record, "it")
+    given = CodeFile(Path("mine.py"), "f" * 64)
+    for alike in ((None, record), (given, None), (given, {"sha256": "f" * 64})):
+        require_same(*alike, "it")

@@ -1,6 +1,7 @@
 """Settings from files and flags, and errors that say where."""
 
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from pydantic import Field
@@ -55,14 +56,6 @@ def test_flags_go_on_top_of_files(tmp_path: Path) -> None:
         validate(Ship, merged)
 
 
-def test_settings_can_be_renamed_and_chosen() -> None:
-    settings = Settings({"n": 1, "k": 2}, {"n": "file line 1"})
-    assert settings.rename_keys({"n": "size"}) == Settings({"size": 1, "k": 2}, {"size": "file line 1"})
-    assert settings.without(["n"]).values == {"k": 2} and settings.only(["n", "x"]).values == {"n": 1}
-    with pytest.raises(ConfigError, match="^file line 1: 'n' and 'k' mean the same; give one of them$"):
-        settings.rename_keys({"n": "k"})
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -109,9 +102,26 @@ def test_keys_are_renamed_with_their_places_and_a_key_may_keep_its_name() -> Non
     )
     assert settings.without(["z", "x"]).values == {"n": 1, "k": 2} and settings.only(["z"]).values == {"z": None}
     assert settings.without(["n"]).place("k") == settings.only(["k"]).place("k") == "file line 2: "
+    with pytest.raises(ConfigError, match="^file line 1: 'n' and 'k' mean the same; give one of them$"):
+        settings.rename_keys({"n": "k"})
     assert settings.merge(Settings({"n": 5, "q": 6}, {"n": "--set"})) == Settings(
         {"n": 5, "k": 2, "z": None, "q": 6}, {"n": "--set", "k": "file line 2"}
     )
+
+
+def test_settings_that_came_later_are_recorded_where_they_are_not_the_default() -> None:
+    class Old(Config):
+        came_later: ClassVar[tuple[str, ...]] = ("new",)
+        old: int = 1
+        new: int = 2
+
+    assert Old().recorded() == {"old": 1} and Old(new=3).recorded() == {"old": 1, "new": 3}
+
+
+def test_entries_of_a_list_have_places_too(tmp_path: Path) -> None:
+    places = load_yaml(written(tmp_path, "x:\n  - p: 1\n    q:\n      r: 2\n  - 7\n")).places
+    lines = {"x": 1, "x.0": 2, "x.0.p": 2, "x.0.q": 3, "x.1": 5}
+    assert places == {place: f"ship.yaml line {line}" for place, line in lines.items()}
 
 
 def test_only_words_that_are_known_are_replaced() -> None:
@@ -158,8 +168,9 @@ def test_names_are_compared_as_they_are() -> None:
     assert check_names(["A", "b"], ["b", "A", "c"], "thing") == ["A", "b"]
     with pytest.raises(ValueError, match="no thing named 'a'"):
         check_names(["a"], ["A"], "thing")
-    with pytest.raises(ValueError, match="no thing named 'B'"):
-        check_names(["B"], ["b"], "thing")
+    for names in (["b", "b"], []):
+        with pytest.raises(ValueError, match="one or more different names"):
+            check_names(names, ["b"], "thing")
 
 
 def test_keys_of_flags_are_stripped_however_their_values_are_read() -> None:

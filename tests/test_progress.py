@@ -1,8 +1,8 @@
 """Progress: how much is done, in words; when lines are written; what a terminal shows."""
 
+import contextlib
 import io
 
-from assay import progress
 from assay.progress import Bar, LiveBar, PlainLines, Silence, duration, progress_bar
 
 
@@ -36,35 +36,6 @@ def test_a_counter_adds_up():
         count(more)
         open_ended(more)
     assert [call[:3] for call in shown.calls] == [("a", 2, 10), ("b", 2, 2), ("a", 5, 10), ("b", 5, 5)]
-
-
-class Tasks:
-    """Stands for rich's progress."""
-
-    def __init__(self):
-        self.added, self.updates = [], []
-
-    def add_task(self, what, total, note):
-        self.added.append((what, total, note))
-        return len(self.added) - 1
-
-    def update(self, task, **values):
-        self.updates.append((task, values))
-
-
-def test_the_newest_thing_is_shown_live():
-    tasks = Tasks()
-    live = LiveBar(tasks)
-    live.show("a", 1, 4, "x")
-    live.show("a", 2, 4, "y")
-    live.show("b", 3, 0, "z")
-    assert tasks.added == [("a", 4, "x"), ("b", None, "z")]
-    assert tasks.updates == [
-        (0, {"completed": 1, "total": 4, "note": "x"}),
-        (0, {"completed": 2, "total": 4, "note": "y"}),
-        (0, {"visible": False}),
-        (1, {"completed": 3, "total": None, "note": "z"}),
-    ]
 
 
 def test_lines_are_written_now_and_then():
@@ -102,30 +73,19 @@ def test_times_in_words():
 
 
 def test_where_progress_is_shown(monkeypatch):
-    with progress_bar(False) as bar:
-        assert isinstance(bar.display, Silence)
-    stream = io.StringIO()
-    monkeypatch.setattr(progress.sys, "stderr", stream)
-    with progress_bar() as bar:
-        assert isinstance(bar.display, PlainLines)
-        bar.display.write("a line\n")
-    assert stream.getvalue() == "a line\n"
-    with progress_bar(True) as bar:
-        assert isinstance(bar.display, LiveBar)
-        bar("a", 1, 2)
-        assert [task.description for task in bar.display.progress.tasks] == ["a"]
-        assert (bar.display.progress.tasks[0].completed, bar.display.progress.tasks[0].total) == (1, 2)
-    stream.isatty = lambda: True
+    def shown(asked=None, terminal=False):
+        stream = io.StringIO()
+        stream.isatty = lambda: terminal
+        with contextlib.redirect_stderr(stream), progress_bar(asked) as bar:
+            bar("making", 1, 2)
+        return type(bar.display), stream.getvalue()
+
     monkeypatch.delenv("NO_COLOR", raising=False)
+    assert shown(False) == shown(False, True) == (Silence, "")
+    assert shown() == (PlainLines, "")  # in its first seconds, nothing
     monkeypatch.setenv("FORCE_COLOR", "1")
-    with progress_bar() as bar:
-        assert isinstance(bar.display, LiveBar)
-
-
-def test_the_first_line_comes_after_ten_seconds_and_others_after_twenty():
-    assert (progress.FIRST_LINE, progress.BETWEEN_LINES) == (10.0, 20.0)
-    assert PlainLines(print).clock is progress.time.monotonic
-    assert Silence().show("a", 1, 2, "") is None
+    for display, text in (shown(True), shown(None, True)):
+        assert display is LiveBar and "making" in text
 
 
 def test_the_next_line_comes_twenty_seconds_after_the_last_one_was_written():
@@ -157,13 +117,3 @@ def test_a_counter_of_nothing_known_shows_what_is_done():
     count(3)
     Bar(shown).counter("b")(1234)
     assert shown.calls == [("a", 3, 0, ""), ("b", 1234, 1234, "1,234 of 1,234")]
-
-
-def test_all_that_was_shown_before_is_hidden():
-    tasks = Tasks()
-    live = LiveBar(tasks)
-    for what in ("a", "b", "b", "c"):
-        live.show(what, 1, 2, "")
-    assert [what for what, _, _ in tasks.added] == ["a", "b", "c"]
-    hidden = [task for task, values in tasks.updates if values == {"visible": False}]
-    assert hidden == [0, 0, 1]

@@ -1,12 +1,10 @@
 """A registry finds things by name, loads them late, and says what it has."""
 
-import importlib.metadata
 import sys
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 
 import pytest
 
-from assay import registry as registries
 from assay.errors import AssayError, RunFailed, UnknownName
 from assay.registry import Entry, Registry
 
@@ -53,92 +51,81 @@ def test_errors_end_the_command_line_with_2_and_failed_runs_with_1():
     assert issubclass(UnknownName, AssayError) and (AssayError.exit_code, RunFailed.exit_code) == (2, 1)
 
 
-class Counted:
-    """A thing with a docstring
-    of two lines."""
-
-    name = "counted"
-    summary = "not this"
-
-
-class Bare:
-    name = "bare"
+# -- what installed packages offer -------------------------------------------------------------------------------------
 
 
 @pytest.fixture
-def offered(monkeypatch):
-    """Return a function that makes a registry with these entry points, and what it asked the system for."""
-    asked = []
+def package(tmp_path, monkeypatch):
+    """Return a function that installs a package with these entry points for things."""
+    monkeypatch.syspath_prepend(tmp_path)
 
-    def made(*points, **how):
-        def entry_points(group):
-            asked.append(group)
-            return [
-                SimpleNamespace(name=name, value=value, dist=dist and SimpleNamespace(name=dist))
-                for name, value, dist in points
-            ]
+    def install(name, **points):
+        folder = tmp_path / f"{name}-1.0.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n")
+        lines = [f"{point} = {value}" for point, value in points.items()]
+        (folder / "entry_points.txt").write_text("\n".join(["[things]", *lines, ""]))
 
-        monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-        return Registry("thing", group="things", **how)
-
-    return made, asked
+    return install
 
 
-def test_packages_are_asked_once_and_only_where_there_is_a_group(offered):
-    make, asked = offered
-    registry = make(("root", "math:sqrt", "numbers"))
-    assert asked == [] and list(registry) == ["root"] and "root" in registry and len(registry) == 1
-    assert asked == ["things"] and registry.scanned
-    assert list(Registry("thing")) == [] and asked == ["things"]
+def test_packages_register_objects_and_modules(package):
+    package("numbers", root="math:sqrt", counter="collections:Counter")
+    registry = Registry("thing", group="things")
+    registry.add("bundled", "ours", len)
+    assert list(registry) == ["bundled", "counter", "root"] and "root" in registry and len(registry) == 3
+    assert registry["root"](4) == 2.0 and registry.installed == {"root", "counter"} and registry.broken == {}
+    assert registry.entry("counter").summary == "from the package numbers"
+    assert registry.describe("counter").startswith("Dict subclass for counting")  # asked of the object itself
+    assert registry.describe("bundled") == "ours"
+    assert list(Registry("thing")) == []  # only where there is a group
 
 
-def test_what_went_wrong_with_a_package_is_kept_in_words(offered):
-    make, _ = offered
-    registry = make(
-        ("bad", "no_such.module.at_all", None),
-        ("worse", "math:no_such_function", "numbers"),
-        ("taken", "math:cos", "numbers"),
-    )
+def test_what_went_wrong_with_a_package_is_kept_in_words_and_the_others_work(package):
+    package("numbers", bad="no_such.module.at_all", worse="math:no_such_function", taken="math:cos", fine="math:sin")
+    registry = Registry("thing", group="things")
     registry.add("taken", "ours", max)
-    assert list(registry) == ["taken", "worse"] and registry["taken"] is max
+    assert list(registry) == ["fine", "taken", "worse"] and registry["taken"] is max
     assert registry.broken == {
-        "no_such: bad": "ModuleNotFoundError: No module named 'no_such'",
+        "numbers: bad": "ModuleNotFoundError: No module named 'no_such'",
         "numbers: taken": "thing 'taken' is registered twice; choose another name",
     }
-    assert registry.installed == {"worse"} and not registry._is_bundled("worse") and registry._is_bundled("taken")
+    assert registry.installed == {"fine", "worse"}
 
 
-def test_a_module_that_registers_several_counts_as_installed(offered, monkeypatch, tmp_path):
-    make, _ = offered
-    (tmp_path / "several_things.py").write_text(
-        "import holder\nfor name in 'ab':\n    holder.registry.add(name, name.upper(), len)\n"
-    )
-    monkeypatch.syspath_prepend(tmp_path)
-    registry = make(("any", "several_things", "theirs"), ("own", "bundled_things", "assay"), filled_by="bundled_things")
-    holder, bundled = ModuleType("holder"), ModuleType("bundled_things")
-    holder.registry = registry
+def test_an_entry_point_of_what_its_module_has_registered_counts_as_installed(package):
+    import math
+
+    package("numbers", root="math:sqrt", other="math:cos")
+    registry = Registry("thing", group="things")
+    registry.add("root", "by itself", math.sqrt)
+    registry.add("other", "ours", math.sin)
+    assert list(registry) == ["other", "root"] and registry.installed == {"root"}
+    assert "registered twice" in registry.broken["numbers: other"]
+
+
+def test_a_module_may_register_several_and_the_bundled_one_is_no_package(package, tmp_path, monkeypatch):
+    for name, things in (("several_things", "ab"), ("bundled_things", "c")):
+        text = f"import holder\nfor name in {things!r}:\n    holder.registry.add(name, name.upper(), len)\n"
+        (tmp_path / f"{name}.py").write_text(text)
+    package("assay_like", own="bundled_things", any="several_things")
+    holder = ModuleType("holder")
+    holder.registry = registry = Registry("thing", filled_by="bundled_things", group="things")
     monkeypatch.setitem(sys.modules, "holder", holder)
-    monkeypatch.setitem(sys.modules, "bundled_things", bundled)
-    registry.add("ours", "O", max)
-    assert list(registry) == ["a", "b", "ours"] and registry.installed == {"a", "b"} and registry.broken == {}
-    assert registry.describe("a") == "A"  # it is no address: the line that was given holds
-    sys.modules.pop("several_things")
+    try:
+        registry.scan()  # packages may be asked first
+        assert list(registry.registered) == ["a", "b"]
+        assert list(registry) == ["a", "b", "c"] and registry.installed == {"a", "b"} and registry.broken == {}
+        assert registry.describe("a") == "A"  # it is no address: the line that was given holds
+    finally:
+        for name in ("several_things", "bundled_things"):
+            sys.modules.pop(name, None)
 
 
-def test_things_are_described_by_their_first_line():
-    assert registries._summary_of(Counted) == "A thing with a docstring" and registries._summary_of(Bare) == "bare"
-    assert (
-        registries._summary_of(Counted()) == "not this"
-        and registries._summary_of(SimpleNamespace(summary=" \n x\ny")) == "x"
-    )
-    entry = Entry("e", "s", "collections:OrderedDict")
-    assert entry.load().__name__ == "OrderedDict" and Entry("e", "s", 3).load() == 3 and entry.code is None
-
-
-def test_the_module_behind_an_entry_point_may_register_itself_and_nobody_else():
-    registry = Registry("thing")
-    registry.add("a", "from the package x", "math:sqrt")
-    registry.installed.add("a")
+def test_the_module_behind_an_entry_point_may_register_itself_and_nobody_else(package):
+    package("x", a="math:sqrt")
+    registry = Registry("thing", group="things")
+    assert list(registry) == ["a"]
     registry.add("a", "by itself", len)
     assert registry.entry("a").target == "math:sqrt"
     registry.add("b", "ours", "math:sqrt")
@@ -153,27 +140,12 @@ def test_a_name_that_a_package_registered_itself_is_taken_too():
     registry.add("a", "by itself", len)
     registry.installed.add("a")
     registry.add("a", "the same", len)
-    with pytest.raises(UnknownName, match="^thing 'a' is registered twice; choose another name$"):
-        registry.add("a", "another", max)
-    with pytest.raises(UnknownName, match="^thing 'a' is registered twice"):
-        registry.add("a", "an address", "math:sqrt")
-    assert registry["a"] is len and not registry._is_bundled("a")
+    for other in (max, "math:sqrt"):
+        with pytest.raises(UnknownName, match="^thing 'a' is registered twice; choose another name$"):
+            registry.add("a", "another", other)
+    assert registry["a"] is len
 
 
-def test_the_bundled_module_is_no_package_even_if_packages_are_asked_first(offered, monkeypatch, tmp_path):
-    make, _ = offered
-    for name in ("bundled_first", "theirs_first"):
-        (tmp_path / f"{name}.py").write_text(f"import holder\nholder.registry.add({name!r}, 'about', len)\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    registry = make(("ours", "bundled_first", "assay"), ("theirs", "theirs_first", "other"), filled_by="bundled_first")
-    holder = ModuleType("holder")
-    holder.registry = registry
-    monkeypatch.setitem(sys.modules, "holder", holder)
-    try:
-        registry.scan()
-        assert list(registry.registered) == ["theirs_first"] == sorted(registry.installed)
-        assert list(registry) == ["bundled_first", "theirs_first"] and registry._is_bundled("bundled_first")
-        assert not registry._is_bundled("theirs_first") and registry.broken == {}
-    finally:
-        for name in ("bundled_first", "theirs_first"):
-            sys.modules.pop(name, None)
+def test_entries_are_objects_or_addresses():
+    assert Entry("e", "s", "math:pi").load() == pytest.approx(3.14159, abs=1e-5)
+    assert Entry("e", "s", 3).load() == 3 and Entry("e", "s", 3).code is None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.seeds import Deck, Draws, Streams, digest, rng_for
+from assay.seeds import Deck, Draws, Streams, digest, fractions, numbers_below, rng_for
 
 SIZES = [1, 2, 3, 1023, 1024, 1025, 4097, 10**8, 2**61, 2**62 - 1, 2**62, 2**63, 10**30]
 PARTS = st.one_of(st.integers(), st.booleans(), st.text(alphabet="a1:\x1f,'() ", max_size=6), st.none())
@@ -147,29 +147,18 @@ def test_streams_of_items_do_not_depend_on_what_was_asked_before():
     assert streams[3].integers(2**32, size=2).tolist() == [811287390, 2787518371]
 
 
-def _mixed(word):
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1)):
-        word = (word ^ word >> shift) * factor % 2**64
-    return word
+def test_fractions_and_numbers_of_words():
+    words = np.array([0, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert fractions(words).tolist() == [0.0, 0.5, 1 - 2.0**-53] and numbers_below(words, 10).tolist() == [0, 5, 9]
+    assert numbers_below(words[[1, 1]], np.array([4, 7])).tolist() == [2, 3]
+    assert abs(fractions(Draws(0, "a").words(np.arange(4000), 1)).mean() - 0.5) < 0.02
 
 
-def _dealt(deck, place):
-    """The card at a place, by a Feistel network of whole numbers."""
-    turn, card = divmod(place, deck.size)
-    key, half = _mixed((turn + deck.key) % 2**64), ((deck.size - 1).bit_length() + 1) // 2
-    while True:
-        left, right = card >> half, card % 2**half
-        for number in range(6):
-            left, right = right, left ^ _mixed(right ^ key ^ number * 0xD1B54A32D192ED03 % 2**64) % 2**half
-        card = left << half | right
-        if card < deck.size:
-            return card
-
-
-@pytest.mark.parametrize("size", [1025, 2**11, 2**12, 2**12 + 1, 5000, 2**20, 2**61])
-def test_large_decks_are_dealt_by_this_network(size):
-    deck = Deck(size, 4, "network")
-    places = [0, 1, 2, 777, size - 1, size, size + 777, 2 * size + 5]
-    cards = deck.deal(np.array(places)).tolist()
-    assert cards == [_dealt(deck, place) for place in places]
-    assert deck.place(np.array(cards[:5])).tolist() == places[:5]
+def test_words_of_an_item_depend_on_the_item_the_turn_and_the_purpose_alone():
+    draws = Draws(0, "a")
+    words = draws.words(np.arange(3), 4)
+    assert words.shape == (3, 4) and len(set(words.ravel().tolist())) == 12
+    assert (draws.words(np.array([2, 0]), 4) == words[[2, 0]]).all()
+    assert (draws.words(np.arange(3), 2) == words[:, :2]).all()
+    for other in (draws.words(np.arange(3), 4, turn=1), Draws(0, "b").words(np.arange(3), 4)):
+        assert (other != words).all()

@@ -47,7 +47,7 @@ def test_each_cause_is_told_from_the_others(perceived, true, table, cause, corre
     assert {one: getattr(found.errors, one) for one in CAUSES} == {one: int(one == cause) for one in CAUSES}
     assert (found.errors.wrong, found.errors.labels, found.errors.luck, found.accuracy) == (1, 2, 0, 0.5)
     assert (found.swap.corrected[cause], found.swap.still_wrong) == (corrected, 1 - corrected)
-    assert CAUSES[cause] in found.text and found.text.startswith("1 label is wrong: 1 ")
+    assert found.text.startswith("1 label is wrong: 1 ")
 
 
 def test_right_labels_of_wrong_concepts_are_luck_and_those_that_true_concepts_spoil_are_counted_apart():

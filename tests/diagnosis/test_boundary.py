@@ -6,7 +6,6 @@ import pytest
 from assay.arrays import Array
 from assay.concepts import bits, digits
 from assay.diagnosis import Finding, diagnose
-from assay.diagnosis.regions import region_scores
 from assay.logic import Knowledge
 from assay.metrics import METRICS, Evidence
 
@@ -32,7 +31,7 @@ def near() -> Array:
 
 
 def test_regions_are_counted_by_hand(near: Array) -> None:
-    found = region_scores(evidence(LAMPS, near))
+    found = diagnose({"test": evidence(LAMPS, near)}).regions["test"]
     assert {(one.kind, one.name, one.examples // HELD, one.accuracy) for one in found} == {
         ("variant", "lamp and bus", 4, 1.0),
         ("variant", "lamp and tram", 4, 1.0),
@@ -117,9 +116,10 @@ def test_labels_of_many_values_have_changes_for_types() -> None:
     """Of a sum every change of a digit is one of the label, and nothing is far."""
     knowledge = Knowledge.of(digits(["a", "b"], [0, 1, 2]), {"sum": "a + b"})
     held = evidence(knowledge, np.zeros(9, dtype=bool))
-    found = region_scores(held)
+    judged = diagnose({"test": held})
+    found = judged.regions["test"]
     assert {(one.kind, one.name, one.examples) for one in found} == {
         ("type", "change a", 9 * HELD),
         ("type", "change b", 9 * HELD),
     }
-    assert diagnose({"test": held}).verdict == "sound"
+    assert judged.verdict == "sound"

@@ -6,8 +6,6 @@ from scipy import stats
 
 from assay.concepts import Concept, ConceptSpace, Slot, bits
 from assay.diagnosis import STATES, ConceptState, diagnose, read_thresholds
-from assay.diagnosis.concepts import read_by_maps
-from assay.diagnosis.maps import ConceptMap
 from assay.logic import NO_RULE, Knowledge, Label
 from assay.metrics import Evidence, wilson
 from assay.seeds import rng_for
@@ -89,7 +87,6 @@ def test_an_objects_attributes_may_be_read_together() -> None:
     states = judge(evidence)
     assert [state.state for state in states] == ["misread", "misread"]
     assert all(state.map is not None and state.map.kind == "object" and state.map.fidelity == 1 for state in states)
-    assert (read_by_maps(states, truth, space) == said).all()
 
 
 def test_without_a_rule_any_concept_may_matter() -> None:
@@ -114,20 +111,6 @@ def test_what_decides_is_counted_by_brute_force() -> None:
         known = (codes >= 0).all(axis=1)
         expected.append(int((knowledge.labels_of(codes[known]) != knowledge.labels_of(other[known])).any(axis=1).sum()))
     assert [state.decides for state in judge(evidence)] == expected
-
-
-def test_what_a_map_does_not_know_is_read_as_it_is() -> None:
-    space = ConceptSpace((Concept("c", (0, 1, 2)), Concept("d", (False, True))))
-    found = judged([[0, 50, 0], [50, 0, 0], [0, 0, 0]])
-    codes = np.array([[0, 0], [1, 1], [2, 0], [0, 1]])
-    assert read_by_maps([found], codes, space).tolist() == [[1, 0], [0, 1], [2, 0], [1, 1]]
-    assert read_by_maps([], codes, space).tolist() == codes.tolist()
-    data = found.to_dict()["map"]
-    assert data["read_from"] == ["c"] and data["explained"] == 1.0
-    assert data["entries"] == [
-        {"true": [0], "said": 1, "examples": 50, "follow": 50},
-        {"true": [1], "said": 0, "examples": 50, "follow": 50},
-    ]
 
 
 def evidence_of(truth: np.ndarray, said: np.ndarray, space: ConceptSpace) -> Evidence:
@@ -170,23 +153,3 @@ def test_only_values_that_are_clearly_misread_decide_how() -> None:
     assert judged([[0, 100, 0], [0, 100, 0], [130, 140, 132]]).state == "collapsed"
     assert judged([[0, 100, 0], [0, 10, 90], [130, 140, 132]]).state == "misread"
     assert judged([[10, 45, 45], [45, 10, 45], [10, 10, 80]]).state == "noisy"
-
-
-def test_maps_are_read_from_the_worlds_as_they_are() -> None:
-    """Two concepts exchanged: the second is read from the first as it was, not as it has been read."""
-    space = ConceptSpace((Concept("c", ("x", "y", "z")), Concept("d", ("x", "y", "z")), Concept("e", ("z", "x"))))
-    names = ("x", "y", "z")
-
-    def state(concept: str, source: str, image: dict[tuple[str, ...], str]) -> ConceptState:
-        mapping = ConceptMap(concept, "source", (source,), image, dict.fromkeys(image, (1, 1)))
-        return ConceptState(concept, "misread", True, 0, 3, 3, 0, mapping)
-
-    states = [
-        state("c", "d", {(name,): name for name in names}),
-        state("d", "c", {(name,): name for name in names}),
-        state("e", "c", {("x",): "z", ("y",): "x"}),  # what e is where c is z, the map does not know
-        ConceptState("e", "absent", True, 0, 3, 0, 0),
-    ]
-    codes = np.array([[0, 1, 1], [1, 2, 1], [2, 0, 1], [2, 2, 0], [1, 0, 0]])
-    expected = [[1, 0, 0], [2, 1, 1], [0, 2, 1], [2, 2, 0], [0, 1, 1]]
-    assert read_by_maps(states, codes, space).tolist() == expected

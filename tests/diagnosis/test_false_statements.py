@@ -4,6 +4,8 @@ Each test has the smallest model of which the statement was made. `kinds` are al
 verdict first.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -436,6 +438,6 @@ def test_labels_by_chance_over_concepts_by_chance_are_not_the_rules(rng: Random)
 
 def test_a_share_is_not_more_exact_than_its_interval(rng: Random) -> None:
     """`0.1 % (0 to 0 %) of 1,500` was said of one example."""
-    from assay.diagnosis.wording import share_of
-
-    assert "(0 to 0 %)" not in share_of(1, 1500) and "(100 to 100 %)" not in share_of(1499, 1500)
+    followed = clear_case("spurious").reliance[0]
+    text = replace(followed.labels, usual=1499, usual_of=1500, unusual=1, unusual_of=1500).text
+    assert "of 1,500" in text and "(0 to 0 %)" not in text and "(100 to 100 %)" not in text

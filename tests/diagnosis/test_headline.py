@@ -8,8 +8,6 @@ import pytest
 
 from assay.data import Dataset
 from assay.diagnosis import diagnose, headline
-from assay.diagnosis.headlines import LONGEST
-from assay.diagnosis.reliance import Reliance, Rights
 from assay.metrics import METRICS
 from tests.diagnosis.models import CLEAR, clear_case
 from tests.predictors import labels_only
@@ -34,7 +32,7 @@ every_claim = pytest.mark.parametrize(("word", "claim"), CLEAR, ids=[f"{word}: {
 def test_a_line_is_short_and_shows_the_number_that_decides_on_its_split(word: str, claim: str) -> None:
     found = clear_case(word, claim).diagnosed()
     line = headline(found)
-    assert line.verdict == word and 0 < len(line.why) <= LONGEST and "\n" not in line.why
+    assert line.verdict == word and 0 < len(line.why) <= 90 and "\n" not in line.why
     assert not line.why.startswith("On ") and "{" not in line.why
     if line.measure in EFFECTS:  # pairs decide, which no metric of a split shows
         assert line.split == "pairs" and line.value == pytest.approx(0.5, abs=0.1)
@@ -72,9 +70,11 @@ def test_a_value_that_does_not_apply_is_left_out(evenodd: Dataset) -> None:
 
 
 def test_every_nuisance_that_is_followed_is_named() -> None:
-    model, falls = clear_case("spurious"), Rights(90, 100, 20, 100, True)
-    rows = [Reliance(name, "nuisance", "reversed", 10, 9, 0, falls) for name in ("patch", "blur")]
-    free = Reliance("frame", "nuisance", "reversed", 10, 0, 0, Rights(90, 100, 85, 100))
+    model = clear_case("spurious")
+    followed = model.reliance[0]
+    rights = replace(followed.labels, usual=90, usual_of=100, unusual=20, unusual_of=100)
+    rows = [replace(followed, name=name, labels=rights) for name in ("patch", "blur")]
+    free = replace(followed, name="frame", moved=0, labels=replace(rights, unusual=85, falls=False))
     line = headline(replace(model, reliance=(free, *rows)).diagnosed())
     assert line.why == "labels follow patch, blur: right in 90 % as in training, in 20 % otherwise"
     assert headline(replace(model, reliance=(free,)).diagnosed()).verdict == "opaque"

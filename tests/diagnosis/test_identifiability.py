@@ -3,13 +3,9 @@
 import numpy as np
 import pytest
 
-import assay
 from assay.concepts import bits, digits
-from assay.diagnosis import ConceptState
-from assay.diagnosis.identifiability import family_of, identifiability, supervision_of
-from assay.diagnosis.maps import ConceptMap
+from assay.diagnosis.identifiability import identifiability
 from assay.logic import NO_RULE, Knowledge, Label
-from tests.pixels import pixels
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})
 WIDE = Knowledge.of(bits(["a", "b", *(f"x{n}" for n in range(12))]), {"y": "xor(a, b)"})
@@ -76,34 +72,3 @@ def test_without_worlds_or_time_nothing_is_said_of_entries():
     hasty = identifiability(XOR, ALL, seconds=0)
     assert hasty.identified == {} and hasty.settle == () and hasty.low <= 2 <= hasty.high
     assert identifiability(Knowledge(XOR.space, (Label("y", NO_RULE, (False, True)),)), ALL) is None
-
-
-def state(concept, right, kind="own", used=True, word="misread"):
-    image = ConceptMap(concept, kind, ("a", "b") if kind == "world" else (concept,), {}, {})
-    return ConceptState(concept, word, used, 0, 100, 100, right, image)
-
-
-def test_the_class_of_readings_is_the_one_that_the_misreadings_need():
-    knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a and b"})
-    taught = identifiability(knowledge, knowledge.space.all_codes())
-    assert taught.identified == {"a": True, "b": True}
-    assert family_of([state("a", 40, "world")], taught, knowledge, False) == "per-world"
-    assert family_of([state("a", 74, word="noisy")], taught, knowledge, True) == "per-world"  # labels exclude that
-    for ours, keeps in (
-        (state("a", 74, word="noisy"), False),  # wrong labels tell that it is misread
-        (state("a", 92, word="noisy"), True),  # so few errors may be noise
-        (state("c", 20, "world", used=False), True),
-        (state("a", 100, word="right"), True),
-    ):
-        assert family_of([ours], taught, knowledge, keeps) == "shared"
-
-
-def test_supervision_is_what_the_run_learned_from(tmp_path):
-    data = pixels(tmp_path / "data", formula="a and b")
-    assert supervision_of({"config": {"concept_weight": 0.0}}, data) == supervision_of({}, data) == {}
-    about = {"seed": 0, "config": {"concept_weight": 1.0, "supervised_concepts": ["a", "c"]}}
-    assert supervision_of(about, data) == {"a": None, "c": None}
-    about["config"]["supervised_values"] = [True]
-    assert supervision_of(about, data) == {"a": [True], "c": [True]}
-    run = assay.train("dpl", data, tmp_path / "run", progress=False, epochs=1, concept_weight=1.0, supervised_share=0.5)
-    assert supervision_of(run.about, data) == {"a": None, "b": None, "c": None}

@@ -1,30 +1,34 @@
 """How right each label is: by tests, with the values that are missed, and by the likelier value where it is drawn."""
 
+from typing import Any
+
 import numpy as np
 from scipy import stats
 
 from assay.arrays import Codes
 from assay.concepts import bits, digits
-from assay.diagnosis import diagnose
-from assay.diagnosis.labels import LabelState
+from assay.diagnosis import diagnose, read_thresholds
 from assay.logic import Knowledge, Odds, parse
 from assay.metrics import Evidence, wilson
 from assay.seeds import rng_for
 from tests.diagnosis.models import evidence
 
+QUICK = read_thresholds({"verdict.resamples": 0})
 LEVEL, ODD, MISSED, MOSTLY, RIGHT = 0.01, 0.02, 0.88, 0.75, 0.9
 VALUE = 0.05
 """The chance that some value is called missed though it is not."""
 
 
-def judged(truth: Codes, predicted: Codes, knowledge: Knowledge | None = None) -> LabelState:
+def judged(truth: Codes, predicted: Codes, knowledge: Knowledge | None = None) -> Any:
     """Return how the label `y` is judged, which is that of the one concept `a`."""
     knowledge = knowledge or Knowledge.of(digits(["a"], range(max(3, int(truth.max()) + 1))), {"y": "a"})
-    (state,) = diagnose({"test": evidence(knowledge, truth, predicted=predicted, labels=truth)}).labels["test"]
+    (state,) = diagnose(
+        {"test": evidence(knowledge, truth, predicted=predicted, labels=truth)}, thresholds=QUICK
+    ).labels["test"]
     return state
 
 
-def by_counts(counts: np.ndarray) -> LabelState:
+def by_counts(counts: np.ndarray) -> Any:
     """Return how a label is judged of which the true value `row` is predicted as `column` so often."""
     truth, said = (np.repeat(codes.ravel(), counts.ravel()) for codes in np.indices(counts.shape))
     return judged(truth[:, None], said[:, None])

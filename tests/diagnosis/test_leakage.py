@@ -6,7 +6,6 @@ import pytest
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, bits
 from assay.diagnosis import leakage
-from assay.diagnosis.information import Blur, entropy, mutual_information, mutual_information_knn
 from assay.errors import DataError
 from assay.logic import Knowledge, Odds, parse
 from assay.metrics import Evidence
@@ -132,25 +131,18 @@ def test_what_cannot_be_measured_is_told() -> None:
         leakage(silent.take(np.arange(10)))
 
 
-def test_neighbours_agree_with_scikit_learn_and_with_the_truth() -> None:
+def test_soft_leakage_is_the_information_of_scikit_learn_beyond_that_of_the_true_concept() -> None:
     from sklearn.feature_selection import mutual_info_classif
+    from sklearn.metrics import mutual_info_score
 
     rng = np.random.default_rng(0)
-    labels = rng.integers(0, 2, ROWS)
-    numbers = rng.normal(labels * 2.0, 1.0)
-    ours = mutual_information_knn(numbers, labels, Blur(0, 1e-10))
-    theirs = mutual_info_classif(numbers[:, None], labels, n_neighbors=5, random_state=0)[0]
-    assert ours == pytest.approx(theirs, abs=0.002)
-    grid = np.linspace(-8, 10, 4001)
-    halves = [np.exp(-((grid - mean) ** 2) / 2) / np.sqrt(2 * np.pi) for mean in (0, 2)]
-    mixed = (halves[0] + halves[1]) / 2
-    exact = sum(np.sum(0.5 * h * np.log(h / mixed)) for h in halves) * (grid[1] - grid[0])
-    assert ours == pytest.approx(exact, abs=0.04)
-
-
-def test_counted_information() -> None:
-    codes = np.array([0, 1, 2, 3] * 25)
-    assert entropy(codes) == pytest.approx(np.log(4)) and entropy(np.zeros(5)) == 0
-    assert mutual_information(codes, codes % 2) == pytest.approx(np.log(2)) and mutual_information(
-        codes % 2, codes // 2
-    ) == pytest.approx(0)
+    true = 1 / (1 + np.exp(-(2.0 * LABELS + 3.0 * HIDDEN[:, :2] - 2.5 + rng.normal(size=(ROWS, 2)))))
+    found = leakage(evidence(true), precision=1e-10)
+    labels, said = LABELS[:, 0], (true >= 0.5).astype(int)
+    whole = mutual_info_score(labels, labels)
+    for place, name in enumerate("ab"):
+        own = mutual_info_score(HIDDEN[:, place], labels)
+        soft = mutual_info_classif(true[:, [place]], labels, n_neighbors=5, random_state=0)[0]
+        assert found.by_concept[name] == pytest.approx((soft - own) / whole, abs=0.01)
+    hard = [mutual_info_score(said[:, i], labels) - mutual_info_score(HIDDEN[:, i], labels) for i in (0, 1)]
+    assert found.hard.ctl == pytest.approx(np.maximum(hard, 0).mean() / whole)

@@ -1,16 +1,18 @@
 """What is said for each true value, and whether training could have told: counted by brute force."""
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from assay.arrays import Array
 from assay.data import Dataset, SplitData
-from assay.diagnosis import diagnose, taught_by
-from assay.diagnosis.reading import Reading, fit_readings
-from assay.metrics import gather
+from assay.diagnosis import diagnose, read_thresholds, taught_by
+from assay.metrics import Evidence, gather
 from tests.predictors import labels_only, oracle, predictions, reading
+
+QUICK = read_thresholds({"verdict.resamples": 0})
 
 
 def digit_maps_that_keep_the_sums(pairs: set[tuple[int, int]]) -> Array:
@@ -28,8 +30,12 @@ def maps(evenodd: Dataset) -> Array:
     return digit_maps_that_keep_the_sums(set(map(tuple, evenodd.symbols("train").concepts.tolist())))
 
 
-def fitted(data: SplitData, table: Array) -> Reading:
-    return fit_readings(reading(data, np.array([table] * 2)))[0]
+def readings(held: Evidence) -> tuple[Any, ...]:
+    return diagnose({"test": held}, thresholds=QUICK).readings
+
+
+def fitted(data: SplitData, table: Array) -> Any:
+    return readings(reading(data, np.array([table] * 2)))[0]
 
 
 def test_36_readings_keep_every_training_sum(maps: Array) -> None:
@@ -41,7 +47,7 @@ def test_every_reading_that_keeps_the_sums_is_a_shortcut(maps: Array, evenodd: D
     for table in maps:
         held = fitted(data, table)
         assert held.image == tuple(table) and held.fidelity == 1
-        found = diagnose({"test": reading(data, np.array([table] * 2))}, train)
+        found = diagnose({"test": reading(data, np.array([table] * 2))}, train, thresholds=QUICK)
         assert found.verdict == ("sound" if held.is_identity else "shortcut")
         assert found.findings[0].numbers.get("agreement", 1.0) == 1.0
 
@@ -56,7 +62,7 @@ def test_in_words(evenodd: Dataset, mnlogic: Dataset) -> None:
     )
     assert fitted(data, np.roll(np.arange(10), 1)).text.startswith("most often says digit 0 as 9, 1 as 0, ")
     bits = mnlogic.symbols("test")
-    flipped = fit_readings(reading(bits, np.array([[1, 0], [0, 1], [1, 1]])))
+    flipped = readings(reading(bits, np.array([[1, 0], [0, 1], [1, 1]])))
     assert [held.text for held in flipped] == [
         "most often says a False as True and True as False",
         "most often says every b as it is",
@@ -71,14 +77,14 @@ def test_what_is_said_now_and_then_is_not_said_never(evenodd: Dataset) -> None:
     rows = np.flatnonzero(said[:, 0] == 3)
     said[rows[: len(rows) // 2 + 1], 0] = 5
     said[said[:, 1] == 3, 1] = 5
-    held = fit_readings(gather(data, predictions(data, data.labels, said)))[0]
+    held = readings(gather(data, predictions(data, data.labels, said)))[0]
     assert held.image[3] == 5 and held.counts[:, 3].sum() > 0 and "never" not in held.text
 
 
 def test_values_that_never_occur_are_not_read(evenodd: Dataset) -> None:
     data = evenodd.symbols("test")
     some = data.take(np.flatnonzero((data.concepts == [0, 6]).all(axis=1)))
-    held = fit_readings(oracle(some))[0]
+    held = readings(oracle(some))[0]
     assert [place for place, to in enumerate(held.image) if to is not None] == [0, 6] and held.is_identity
     assert held.to_dict()["reads"][:2] == [[0, 0], [1, None]]
 
@@ -87,24 +93,13 @@ def test_fidelity_is_the_share_of_answers_explained(evenodd: Dataset) -> None:
     data = evenodd.symbols("test")
     said = data.concepts.copy()
     said[:16] = -1
-    held = fit_readings(gather(data, predictions(data, data.labels, said)))[0]
+    held = readings(gather(data, predictions(data, data.labels, said)))[0]
     assert held.fidelity == pytest.approx(0.9) and held.is_identity
     assert held.counts.sum() == 2 * len(data) and held.counts[:, -1].sum() == 32
 
 
 def test_no_reading_without_concepts(evenodd: Dataset) -> None:
-    assert fit_readings(labels_only(evenodd.symbols("test"))) == ()
-
-
-def test_a_reading_in_words_names_what_occurs_and_is_never_said() -> None:
-    counts = np.array([[0, 5, 0, 0, 0], [0, 5, 0, 0, 0], [0, 0, 4, 0, 1], [0, 0, 0, 0, 0]])
-    found = Reading("hue", ("a",), ("red", "blue", "grey", "pink"), (1, 1, 2, None), counts, 0.9)
-    assert (
-        found.text == "most often says hue red as blue, and blue and grey as they are; never says red"
-    )  # pink is not there
-    assert not found.is_identity
-    right = Reading("hue", ("a",), ("red", "blue"), (0, None), np.array([[5, 0, 0], [0, 0, 0]]), 1.0)
-    assert right.is_identity and right.text == "most often says every hue as it is"
+    assert readings(labels_only(evenodd.symbols("test"))) == ()
 
 
 def test_what_a_dataset_teaches_is_that_of_the_dataset(evenodd: Dataset, mnlogic: Dataset) -> None:

@@ -7,13 +7,21 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.diagnosis import relations_in, rule_relation, worlds_of
-from assay.diagnosis.rule_relation import describe_learned_rules, relate
+from assay.diagnosis import diagnose_run, relations_in, worlds_of
 from assay.logic import NO_RULE, Constraint, Knowledge, Label, evaluate, parse
 from assay.runs import PROGRAM, RunFolder
+from tests.predictors import predictions
 
 LESS = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"}, [Constraint("less", parse("a < b"))])
 FORMULAS = ["a > 5", "a > 4", "a > 6", "b > 6", "a > 5 and b > 2", "b > 8 or a == 7", "True", "False"]
+
+
+def relate(learned, rule, value=True):
+    """Compare a learned formula of the value of a label with its rule, on the worlds where a < b."""
+    rules = {"big": rule} if value is True else {"big": f"({rule}) * {value}"}
+    knowledge = Knowledge.of(LESS.space, rules, LESS.constraints)
+    (found,) = relations_in({"labels": {"big": {"formulas": [[None if value is True else value, learned]]}}}, knowledge)
+    return found
 
 
 def counted(learned, rule):
@@ -25,7 +33,7 @@ def counted(learned, rule):
 
 @pytest.mark.parametrize(("learned", "rule"), list(product(FORMULAS, FORMULAS)))
 def test_worlds_are_counted(learned, rule):
-    found = relate(parse(learned), parse(rule), LESS, "big")
+    found = relate(learned, rule)
     more, less, worlds = counted(learned, rule)
     assert (found.only_learned, found.only_rule, found.worlds, found.exact) == (more, less, worlds, True)
     names = {(0, 0): "equal", (1, 0): "more general", (0, 1): "more specific", (1, 1): "different"}
@@ -33,10 +41,9 @@ def test_worlds_are_counted(learned, rule):
 
 
 def test_where_worlds_cannot_be_counted_they_are_sampled(monkeypatch):
-    monkeypatch.setattr(rule_relation, "SMALL", 1)
-    monkeypatch.setattr(rule_relation, "LARGE", 1)
-    monkeypatch.setattr(rule_relation, "SAMPLED", 20_000)
-    found = relate(parse("a > 4"), parse("a > 5"), LESS, "big")
+    for limit, size in (("SMALL", 1), ("LARGE", 1), ("SAMPLED", 20_000)):  # limits: few diagrams are that large
+        monkeypatch.setattr(f"assay.diagnosis.rule_relation.{limit}", size)
+    found = relate("a > 4", "a > 5")
     more, less, worlds = counted("a > 4", "a > 5")
     assert not found.exact and found.worlds == 20_000 and found.only_rule == less == 0
     assert found.only_learned / found.worlds == pytest.approx(more / worlds, abs=0.01)
@@ -44,18 +51,12 @@ def test_where_worlds_cannot_be_counted_they_are_sampled(monkeypatch):
 
 
 def test_relations_in_words():
-    text = relate(parse("a > 4"), parse("a > 5"), LESS, "big").text
-    assert (
-        text
-        == "The learned formula of 'big' is more general than the rule: of 45 worlds, in 4 only the learned formula holds."
-    )
-    text = relate(parse("a > 5"), parse("a > 5"), LESS, "big").text
-    assert text == "The learned formula of 'big' is equal to the rule on all 45 worlds."
-    text = relate(parse("a == 4"), parse("a > 6"), LESS, "big").text
-    assert text.endswith(
-        "is different from the rule: of 45 worlds, in 5 only the learned formula holds and in 3 only the rule holds."
-    )
-    assert "'sum is 3'" in relate(parse("a == 3"), parse("a == 3"), LESS, "sum", 3).text
+    for learned, rule, words in (
+        ("a > 4", "a > 5", "more general than the rule: of 45 worlds, in 4 only the learned formula holds"),
+        ("a > 5", "a > 5", "equal to the rule on all 45 worlds"),
+        ("a == 4", "a > 6", "in 5 only the learned formula holds and in 3 only the rule holds"),
+    ):
+        assert words in relate(learned, rule).text
 
 
 def test_formulas_are_compared_value_by_value():
@@ -76,21 +77,26 @@ def test_formulas_are_compared_value_by_value():
     assert [(one.value, one.relation, one.only_learned) for one in whole] == [(True, "more general", 3)]
 
 
-def test_a_run_tells_what_it_learned(tmp_path):
-    knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
-    notes = {"bias": {"expressible": False, "why": "no such literal"}}
-    (tmp_path / PROGRAM).write_text(json.dumps({"labels": {"y": {"formulas": [[None, "a"]], "notes": notes}}}))
-    first, second = describe_learned_rules(RunFolder(tmp_path), knowledge)
-    assert "is more general than the rule: of 4 worlds, in 1 only" in first
-    assert second == "The bias of the learner does not express the rule of 'y': no such literal."
-    formulas = [[1, "a and b"], [0, "not a"]]
-    (tmp_path / PROGRAM).write_text(json.dumps({"labels": {"y": {"formulas": formulas}}}))
-    assert describe_learned_rules(RunFolder(tmp_path), knowledge) == (
-        "Of 2 learned formulas of 'y', 1 are equal to the rule.",
-    )
-    for text in ("", "[]", '{"labels": {"z": {"formulas": []}}}'):
+def test_a_run_tells_what_it_learned(tmp_path, mnlogic):
+    data, run = mnlogic.symbols("test"), RunFolder(tmp_path)
+    label = mnlogic.knowledge.labels[0]
+    predictions(data, data.labels, data.concepts).write(run.predictions("test"), mnlogic.knowledge)
+    before = diagnose_run(run, mnlogic).notes
+
+    def told(formulas, notes=None):
+        (tmp_path / PROGRAM).write_text(
+            json.dumps({"labels": {label.name: {"formulas": formulas, "notes": notes or {}}}})
+        )
+        return diagnose_run(run, mnlogic).notes[len(before) :]
+
+    first, second = told([[None, "a or not a"]], {"bias": {"expressible": False, "why": "no such literal"}})
+    assert "is more general than the rule: of 8 worlds" in first
+    assert "does not express the rule" in second and "no such literal" in second
+    (both,) = told([[1, str(label.formula)], [0, "a"]])
+    assert both.startswith("Of 2 learned formulas") and "1 are equal" in both
+    for text in ("", "[]", '{"labels": {"other": {"formulas": []}}}'):
         (tmp_path / PROGRAM).write_text(text)
-        assert describe_learned_rules(RunFolder(tmp_path), knowledge) == ()
+        assert diagnose_run(run, mnlogic).notes == before
 
 
 def test_worlds_to_compare_on_are_all_or_a_sample():

@@ -1,8 +1,8 @@
 """The laws of tasks, models and metrics: each notices what breaks it, and lets pass what keeps it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cached_property
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -10,11 +10,13 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
+from assay.config import Config
+from assay.contracts import ModelOutput
 from assay.data import Dataset
 from assay.errors import AssayError, DataError
 from assay.logic import Knowledge, parse
 from assay.metrics import METRICS, Evidence, Metric
-from assay.models.core import runs
+from assay.models import MODELS, Model
 from assay.predictions import Answer, Predictions
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.testing import (
@@ -32,10 +34,7 @@ from assay.testing import (
     shuffled,
     small_dataset,
 )
-from assay.testing import tasks as task_laws
-from assay.testing.checks import need, try_laws
-from assay.testing.sample_task import SIDE
-from assay.worlds import Quota, Split, World
+from assay.worlds import Split, World
 
 
 def broken(checks: list[LawOutcome]) -> dict[str, str | None]:
@@ -43,28 +42,12 @@ def broken(checks: list[LawOutcome]) -> dict[str, str | None]:
     return {check.law: check.fault for check in checks if not check.passed}
 
 
-# laws
-
-
-def test_a_law_holds_if_its_function_returns() -> None:
-    def refuse() -> None:
-        raise DataError("no such thing")
-
-    checks = try_laws({"fine": lambda: None, "ours": refuse, "theirs": lambda: [][0]})
-    assert checks[:2] == [LawOutcome("fine", None), LawOutcome("ours", "no such thing")]
-    assert checks[2] == LawOutcome("theirs", "IndexError: list index out of range")
-    assert [check.passed for check in checks] == [True, False, False]
-    assert not LawOutcome("in silence", "").passed  # a fault of no words is one
-
-
 def test_the_first_broken_law_is_raised() -> None:
     require([LawOutcome("a", None)], "thing")
     with pytest.raises(CheckFailed, match="^thing: b: bad$") as caught:
         require([LawOutcome("a", None), LawOutcome("b", "bad"), LawOutcome("c", "worse")], "thing")
     assert isinstance(caught.value, AssayError) and caught.value.exit_code == 1
-    need(True, "fine")
-    with pytest.raises(CheckFailed, match="^not fine$"):
-        need(False, "not fine")
+    assert not LawOutcome("in silence", "").passed  # a fault of no words is one
 
 
 # metrics
@@ -158,97 +141,102 @@ def squares(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return small_dataset(TwoSquares(), tmp_path_factory.mktemp("squares") / "data")
 
 
-class Fake:
-    """A model that answers as it is told."""
+class Fake(Model):
+    """A model that knows the truth, and answers as it is told."""
 
+    name = "fake"
     has_concepts = True
     can_intervene = True
+    is_network = False
     obeys = True
+    says_concepts = True
+    hard = False
+    first, again, loaded = 0.0, 0.0, 0.0
+    """How far the probabilities of a first and a second training, and of a model that was loaded, are off."""
+    trained: ClassVar[list[tuple[int, Any]]] = []
 
-    def __init__(self, shift: float = 0.0, row: tuple[float, ...] = ()) -> None:
-        self.shift, self.row = shift, row
+    class Config(Config):
+        epochs: int = 5
+        device: str = "auto"
 
-    def predict(self, data: Any, interventions: Mapping[str, np.ndarray] | None = None) -> Predictions:
+    def prepare(self) -> None:
+        self.shift = 0.0
+
+    def fit(self, train_data: Any, valid: Any, report: Any = None) -> None:
+        self.trained.append((self.seed, self.config))
+        self.shift = self.again if len(self.trained) > 1 else self.first
+
+    def save(self, folder: Path) -> dict[str, Any]:
+        return {}
+
+    def restore(self, folder: Path, device: str) -> None:
+        self.shift = self.loaded
+
+    def answers(self, data: Any, do: Any) -> ModelOutput:
+        raise NotImplementedError
+
+    def answerer(self, data: Any) -> Any:
+        raise NotImplementedError
+
+    def predict(self, data: Any, do: Mapping[str, np.ndarray] | None = None) -> Predictions:
         said = oracle(data)
-        if interventions and not self.can_intervene and self.obeys:
+        if do and not self.can_intervene and self.obeys:
             raise DataError("no interventions")
         labels = {n: Answer(a.codes, np.asarray(a.probabilities) * (1 - self.shift)) for n, a in said.labels.items()}
-        if self.row:
-            labels["brighter"] = SimpleNamespace(codes=said.labels["brighter"].codes, probabilities=self.row)  # type: ignore[assignment]
-        concepts = {n: a for n, a in said.concepts.items() if self.has_concepts}
-        for name, codes in (interventions or {}).items():
+        concepts = {n: Answer(a.codes) if self.hard else a for n, a in said.concepts.items() if self.says_concepts}
+        for name, codes in (do or {}).items():
             if self.obeys:
                 concepts[name] = Answer(codes, np.eye(3)[codes])
-        return replace(said, labels=labels, concepts=concepts)
+        return replace(said, labels=labels, concepts=concepts, about=self.about())
 
 
-def tried(monkeypatch: pytest.MonkeyPatch, data: Dataset, *models: Any) -> dict[str, str | None]:
-    """Check three models that stand for the first run, the second and the one that was loaded."""
-    orders = []
-
-    def train_run(order: Any, dataset: Dataset, folder: Any) -> Any:
-        orders.append(order)
-        return models[len(orders) - 1]
-
-    monkeypatch.setattr(runs, "train_run", train_run)
-    monkeypatch.setattr(runs, "load_model", lambda folder: models[2] if folder.name == "first" else None)
-    faults = broken(check_model("cbm", data, {"seed": 4}))
-    assert [order.settings.values["seed"] for order in orders] == [4, 4]
-    assert all(order.settings.values["epochs"] == 1 and order.settings.values["device"] == "cpu" for order in orders)
-    assert "beam" not in orders[0].settings.values
+def tried(data: Dataset, settings: Mapping[str, Any] | None = None, **about: Any) -> dict[str, str | None]:
+    """Check a fake of which this is so."""
+    made = type("Told", (Fake,), {**about, "trained": [], "name": "fake"})
+    MODELS.registered.pop("fake", None)
+    MODELS.add("fake", "a fake", made)
+    try:
+        faults = broken(check_model("fake", data, settings))
+    finally:
+        MODELS.registered.pop("fake", None)
+    assert len(made.trained) == 2 and made.trained[0] == made.trained[1]
+    tried.last = made.trained[0][1]  # type: ignore[attr-defined]
     return faults
 
 
-def test_a_model_that_keeps_its_word_passes(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
-    assert tried(monkeypatch, squares, Fake(), Fake(), Fake()) == {}
-    near = 5e-6
-    assert tried(monkeypatch, squares, Fake(), Fake(near), Fake(near)) == {}
+@pytest.mark.parametrize(
+    ("about", "law", "fault"),
+    [
+        ({}, None, None),
+        ({"again": 5e-6, "loaded": 5e-6}, None, None),
+        ({"has_concepts": False, "says_concepts": False, "can_intervene": False}, None, None),
+        ({"again": 3e-4}, "same seed, same answers", "answers for label 'brighter' differ"),
+        ({"loaded": 3e-4}, "saved and loaded, same answers", "answers for label 'brighter' differ"),
+        ({"first": 2.0, "again": 2.0, "loaded": 2.0}, "answers are probabilities", "a probability is not from 0 to 1"),
+        ({"hard": True}, "answers are probabilities", "an answer has no probabilities"),
+        ({"obeys": False}, "interventions as declared", "a concept that was set did not stay set"),
+        (
+            {"obeys": False, "can_intervene": False},
+            "interventions as declared",
+            "a model that cannot be intervened on took an intervention",
+        ),
+        ({"says_concepts": False}, "concepts as declared", "has_concepts does not say what predict does"),
+        ({"has_concepts": False}, "concepts as declared", "has_concepts does not say what predict does"),
+    ],
+)
+def test_a_model_that_does_not_keep_its_word_is_noticed(
+    about: dict[str, Any], law: str | None, fault: str | None, squares: Dataset
+) -> None:
+    assert tried(squares, **about) == ({} if law is None else {law: fault})
 
 
-def test_answers_that_differ_are_noticed(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
-    different = "answers for label 'brighter' differ"
-    assert tried(monkeypatch, squares, Fake(), Fake(3e-4), Fake()) == {"same seed, same answers": different}
-    assert tried(monkeypatch, squares, Fake(), Fake(), Fake(3e-4)) == {"saved and loaded, same answers": different}
-
-
-def test_answers_that_are_no_probabilities_are_noticed(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
-    for row in ((0.5, -0.1), (0.5, np.nan), (np.inf, 0.5)):
-        faults = tried(monkeypatch, squares, *[Fake(row=row)] * 3)
-        assert faults["answers are probabilities"] == "a probability is not from 0 to 1"
-    assert tried(monkeypatch, squares, *[Fake(row=(0.0, 1.0))] * 3) == {}
-
-    class Hard(Fake):
-        def predict(self, data: Any, interventions: Any = None) -> Predictions:
-            said = super().predict(data, interventions)
-            return replace(said, concepts={n: Answer(a.codes) for n, a in said.concepts.items()})
-
-    assert tried(monkeypatch, squares, *[Hard()] * 3) == {"answers are probabilities": "an answer has no probabilities"}
-
-
-def test_concepts_and_interventions_are_as_declared(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
-    class Silent(Fake):
-        has_concepts = False
-        can_intervene = False
-
-    assert tried(monkeypatch, squares, *[Silent()] * 3) == {}
-
-    class Deaf(Fake):
-        obeys = False
-
-    class Secret(Fake):
-        can_intervene = False
-        obeys = False
-
-    ignored, taken = (
-        "a concept that was set did not stay set",
-        "a model that cannot be intervened on took an intervention",
-    )
-    assert tried(monkeypatch, squares, *[Deaf()] * 3) == {"interventions as declared": ignored}
-    assert tried(monkeypatch, squares, *[Secret()] * 3) == {"interventions as declared": taken}
-    says_nothing = Fake()
-    says_nothing.predict = Silent().predict  # type: ignore[method-assign]
-    faults = tried(monkeypatch, squares, *[says_nothing] * 3)
-    assert faults["concepts as declared"] == "has_concepts does not say what predict does"
+def test_models_are_tried_quickly_or_with_the_settings_asked_for(squares: Dataset) -> None:
+    assert tried(squares) == {}
+    config = tried.last  # type: ignore[attr-defined]
+    assert (config.epochs, config.device) == (1, "cpu")
+    assert tried(squares, {"epochs": 3}) == {}
+    config = tried.last  # type: ignore[attr-defined]
+    assert (config.epochs, config.device) == (3, "cpu")
 
 
 def test_the_sample_task_is_learned_from(squares: Dataset) -> None:
@@ -260,15 +248,11 @@ def test_the_sample_task_is_learned_from(squares: Dataset) -> None:
     ]
     data = squares["train"]
     assert (data.labels[:, 0] == (data.concepts[:, 0] > data.concepts[:, 1])).all()
-    images = data.images.reshape(64, SIDE, 2 * SIDE)
+    images = data.images.reshape(64, 12, 2 * 12)
     assert (images == images[:, :1]).all()
-    for column, half in enumerate((images[:, 0, :SIDE], images[:, 0, SIDE:])):
+    for column, half in enumerate((images[:, 0, :12], images[:, 0, 12:])):
         noise = half.astype(int) - 90 * data.concepts[:, column, None]
         assert noise.min() == 0 and noise.max() == 39
-    task = TwoSquares()
-    assert task.layout.regions == {"left": Box(0, 0, 12, 12), "right": Box(12, 0, 24, 12)}
-    assert (task.layout.width, task.layout.height, task.layout.channels) == (24, 12, 1)
-    assert [group.concepts for group in task.space.encoders] == [("left", "right")]
 
 
 def test_a_small_dataset_is_small(tmp_path: Any) -> None:
@@ -313,409 +297,6 @@ def test_a_given_reading_reasons_by_the_rule(squares: Dataset) -> None:
     assert given_reading(data, {}).concepts["left"].codes.tolist() == data.concepts[:, 0].tolist()
 
 
-# tasks
-
-
-LAWS = [
-    "the rule survives being written and read",
-    "small spaces: diagram equals brute force",
-    "splits hold worlds of two labels or more",
-    "splits that say so share no world",
-    "same seed, same world",
-    "render draws nothing and fits the layout",
-    "labels follow from the rule on disk",
-    "a changed concept can be rendered",
-]
-
-
-def test_a_task_that_keeps_its_word_passes() -> None:
-    checks = check_task(TwoSquares())
-    assert [check.law for check in checks] == LAWS and not broken(checks)
-
-
-def pictures_of(change: Callable[[Picture], Picture]) -> dict[str, str | None]:
-    """Check the pictures alone of a task that draws differently."""
-
-    class Other(TwoSquares):
-        def render(self, world: World) -> Picture:
-            return change(super().render(world))
-
-    trial = task_laws._Trial(Other())
-    return broken(try_laws({"pictures": lambda: task_laws._task_pictures(trial)}))
-
-
-def test_pictures_must_fit_the_layout() -> None:
-    assert pictures_of(lambda picture: picture) == {}
-    assert pictures_of(lambda p: Picture(p.image[:, :-1])) == {"pictures": "picture is uint8 (12, 23), not (12, 24)"}
-    assert pictures_of(lambda p: Picture(p.image.astype(int))) == {
-        "pictures": "picture is int64 (12, 24), not (12, 24)"
-    }
-    full = np.zeros((12, 24), dtype=np.uint8)
-    thing = (ObjectBox("x", Box(0, 0, 24, 12)),)
-    assert pictures_of(lambda p: Picture(p.image, thing, full + 1, depth=full, parts=full + 1)) == {}
-    for name in ("instances", "parts", "depth"):
-        faults = pictures_of(lambda p, name=name: replace(p, things=thing, **{name: full[1:]}))  # type: ignore[misc]
-        assert faults == {"pictures": f"{name} do not fit the picture: (11, 24)"}
-    for name in ("instances", "parts"):
-        faults = pictures_of(lambda p, name=name: replace(p, things=thing, **{name: full + 2}))  # type: ignore[misc]
-        assert faults == {"pictures": "an instance or a part has no name"}
-
-
-@pytest.mark.parametrize(
-    "box", [(-1, 0, 5, 5), (0, -1, 5, 5), (0, 0, 25, 5), (0, 0, 5, 13), (5, 0, 4, 5), (0, 5, 5, 4)]
-)
-def test_boxes_lie_inside_the_picture(box: tuple[int, int, int, int]) -> None:
-    faults = pictures_of(lambda p: Picture(p.image, (ObjectBox("x", Box(*box)),)))
-    assert faults == {"pictures": "the box of 'x' lies outside the picture"}
-    if box[0] <= box[2] and box[1] <= box[3]:
-        assert regions_of({"left": Box(*box)}) == {"pictures": "region of 'left' lies outside the picture"}
-
-
-def regions_of(regions: dict[str, Box]) -> dict[str, str | None]:
-    class Other(TwoSquares):
-        @cached_property
-        def layout(self) -> Layout:
-            return Layout(24, 12, 1, regions)
-
-    trial = task_laws._Trial(Other())
-    return broken(try_laws({"pictures": lambda: task_laws._task_pictures(trial)}))
-
-
-def test_regions_are_of_concepts_and_hold_something() -> None:
-    assert regions_of({"left": Box(0, 0, 24, 12)}) == {}
-    assert regions_of({"middle": Box(0, 0, 24, 12)}) == {"pictures": "region of 'middle' lies outside the picture"}
-    for box in (Box(3, 0, 3, 12), Box(0, 4, 24, 4)):
-        assert regions_of({"left": box}) == {"pictures": "region of 'left' lies outside the picture"}
-
-
-def test_pictures_are_the_same_each_time() -> None:
-    counter = iter(range(10**6))
-    faults = pictures_of(lambda p: Picture(np.full_like(p.image, next(counter) % 251)))
-    assert faults == {"pictures": "two renderings of one world differ"}
-    faults = pictures_of(lambda p: replace(p, text=str(next(counter))))
-    assert faults == {"pictures": "two descriptions of one world differ"}
-
-    def draws(picture: Picture) -> Picture:
-        np.random.rand()  # noqa: NPY002 - what a task must not do
-        return picture
-
-    assert pictures_of(draws) == {"pictures": "the global random state was used"}
-
-
-class Chance(TwoSquares):
-    """Draws something else each time."""
-
-    drawn = iter(range(10**6))
-
-    def style(self, rng: np.random.Generator, codes: Any, pool: str) -> Any:
-        return {"noise": [next(self.drawn) % 40] * (2 * SIDE)}
-
-
-def test_worlds_depend_on_the_seed_alone() -> None:
-    faults = broken(check_task(Chance()))
-    assert faults["same seed, same world"] == "a world of split 'train' depends on those drawn with it"
-
-    class Later(TwoSquares):
-        drawn = iter(range(10**6))
-
-        def worlds_in(self, split: Split, seed: int) -> Any:
-            return super().worlds_in(split, seed + next(self.drawn))
-
-    assert broken(check_task(Later()))["same seed, same world"] == "two draws with one seed differ"
-
-
-def test_splits_that_say_so_share_no_world() -> None:
-    class Overlapping(TwoSquares):
-        def splits(self) -> tuple[Split, ...]:
-            train, *others = super().splits()
-            return train, *(replace(split, disjoint_from=("train",)) for split in others)
-
-    assert (
-        broken(check_task(Overlapping()))["splits that say so share no world"] == "'valid' shares worlds with 'train'"
-    )
-
-    class Twice(TwoSquares):
-        def splits(self) -> tuple[Split, ...]:
-            splits = super().splits()
-            return *splits, splits[0]
-
-    trial = task_laws._Trial(Twice())
-    with pytest.raises(CheckFailed, match=r"two splits have one name: \['train', 'valid', 'test', 'hard', 'train'\]"):
-        task_laws._task_splits(trial)
-
-
-class Fixed:
-    """A source whose worlds and codes are what they are told to be."""
-
-    def __init__(self, source: Any, **others: Any) -> None:
-        self.source, self.others = source, others
-
-    def __getattr__(self, name: str) -> Any:
-        return self.others.get(name) or getattr(self.source, name)
-
-
-def test_sources_know_their_own_worlds() -> None:
-    class Stray(TwoSquares):
-        def worlds_in(self, split: Split, seed: int) -> Any:
-            source = super().worlds_in(split, seed)
-            return Fixed(source, contains=lambda codes: codes[:, 0] < 2)
-
-    faults = broken(try_laws({"splits": lambda: task_laws._task_splits(task_laws._Trial(Stray()))}))
-    assert faults == {"splits": "split 'train' deals worlds that are not its own"}
-
-    class Shifted(TwoSquares):
-        def worlds_in(self, split: Split, seed: int) -> Any:
-            source = super().worlds_in(split, seed)
-            return Fixed(source, codes=lambda places: (source.codes(places) + 1) % 3)
-
-    faults = broken(try_laws({"worlds": lambda: task_laws._task_styles(task_laws._Trial(Shifted()))}))
-    assert faults == {"worlds": "worlds and codes of a split differ"}
-
-
-def test_the_diagram_is_counted_by_brute_force(monkeypatch: pytest.MonkeyPatch) -> None:
-    knowledge = Knowledge.of(bits([*"abc"]), {"y": "a and b or c", "z": "a"})
-    task: Any = SimpleNamespace(knowledge=knowledge)
-    task_laws._task_counts(task)
-    task_laws._task_rule(task)
-    diagram = knowledge.diagram
-    counts = {**diagram.counts}
-    counts[next(iter(counts))] += 1
-    other = SimpleNamespace(outcome_of=diagram.outcome_of, outcomes=diagram.outcomes, counts=counts)
-    wrong = SimpleNamespace(
-        space=knowledge.space, diagram=other, labels=knowledge.labels, labels_of=knowledge.labels_of
-    )
-    with pytest.raises(CheckFailed, match="the diagram counts"):
-        task_laws._task_counts(SimpleNamespace(knowledge=wrong))  # type: ignore[arg-type]
-    other.counts = diagram.counts
-    wrong.labels_of = lambda codes: 1 - knowledge.labels_of(codes)
-    with pytest.raises(CheckFailed, match="label 'y': numpy and diagram disagree"):
-        task_laws._task_counts(SimpleNamespace(knowledge=wrong))  # type: ignore[arg-type]
-    monkeypatch.setattr(task_laws, "FEW_WORLDS", 7)
-    task_laws._task_counts(SimpleNamespace(knowledge=wrong))  # type: ignore[arg-type]
-    monkeypatch.setattr(task_laws, "FEW_WORLDS", 8)
-    with pytest.raises(CheckFailed):
-        task_laws._task_counts(SimpleNamespace(knowledge=wrong))  # type: ignore[arg-type]
-
-
-def test_what_lies_on_disk_is_what_worlds_give() -> None:
-    class Drawn(TwoSquares):
-        columns = ("image", "text")
-        calls = iter(range(10**6))
-
-        def render(self, world: World) -> Picture:
-            return replace(super().render(world), text=f"{self.word()} {world.codes}")
-
-        def word(self) -> str:
-            return "a"
-
-    class Wordy(Drawn):
-        def word(self) -> str:
-            return str(next(self.calls))
-
-    class Painted(TwoSquares):
-        calls = iter(range(10**6))
-
-        def render(self, world: World) -> Picture:
-            return Picture(super().render(world).image + np.uint8(next(self.calls) % 7))
-
-    def on_disk(task: TwoSquares) -> dict[str, str | None]:
-        trial = task_laws._Trial(task)
-        return broken(try_laws({"disk": lambda: task_laws._task_on_disk(trial)}))
-
-    assert on_disk(Drawn()) == {}
-    assert on_disk(Wordy()) == {"disk": "split 'train' has texts that its worlds do not give"}
-    assert on_disk(Painted()) == {"disk": "split 'train' has pictures that its worlds do not give"}
-
-
-def test_the_trial_on_disk_is_small(tmp_path: Any) -> None:
-    class Many(TwoSquares):
-        sizes: ClassVar[Mapping[str, int]] = {"train": 64, "valid": 5, "test": 13}
-
-    data = task_laws._small(Many(), tmp_path / "data")
-    assert [len(data[name]) for name in data.split_names] == [12, 5, 12, 12]
-
-
-def test_a_change_must_be_made() -> None:
-    class Stubborn(TwoSquares):
-        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
-            return world
-
-    fault = broken(check_task(Stubborn()))["a changed concept can be rendered"]
-    assert fault is not None and fault.startswith("a change of 'left' to ") and fault.endswith("was not made")
-
-    class Unchangeable(TwoSquares):
-        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
-            return None
-
-    assert "a changed concept can be rendered" not in broken(check_task(Unchangeable()))
-    changes = []
-
-    class Counting(TwoSquares):
-        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
-            changes.append(dict(values))
-            return super().change_world(world, values)
-
-    task_laws._task_counterfactual(task_laws._Trial(Counting()))
-    assert changes == [{name: value} for name in ("left", "right") for value in (0, 1, 2)]
-
-
-def test_a_rule_that_changes_when_written_is_refused() -> None:
-    knowledge = Knowledge.of(bits([*"ab"]), {"y": "a"})
-    other = SimpleNamespace(to_dict=Knowledge.of(bits([*"ab"]), {"y": "b"}).to_dict, labels=knowledge.labels)
-    with pytest.raises(CheckFailed, match="knowledge changes when written and read"):
-        task_laws._task_rule(SimpleNamespace(knowledge=other))  # type: ignore[arg-type]
-
-
-def test_every_label_on_disk_follows_from_the_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Data(dict[str, Any]):
-        split_names = ("train", "test")
-
-    class Rows(SimpleNamespace):
-        def __len__(self) -> int:
-            return 0
-
-    data = Data(train=Rows(lawful=np.array([[True]])), test=Rows(lawful=np.array([[True], [False]])))
-    monkeypatch.setattr(task_laws, "_small", lambda task, folder: data)
-    trial: Any = SimpleNamespace(task=SimpleNamespace(columns=()), picture=None)
-    with pytest.raises(CheckFailed, match="split 'test' has labels that the rule does not give"):
-        task_laws._task_on_disk(trial)
-    data["test"].lawful[:] = True
-    task_laws._task_on_disk(trial)
-
-
-def test_the_first_world_is_changed() -> None:
-    seen = []
-
-    class Watching(TwoSquares):
-        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
-            seen.append(world)
-            return None
-
-    trial = task_laws._Trial(Watching())
-    task_laws._task_counterfactual(trial)
-    assert {world.text for world in seen} == {trial.worlds["train"][0].text}
-
-
-# what is uneven: colours, several labels, worlds that differ at the end
-
-
-def test_pictures_in_colour_have_their_height_first() -> None:
-    class Coloured(TwoSquares):
-        turned = False
-
-        @cached_property
-        def layout(self) -> Layout:
-            return Layout(24, 12, 3, {})
-
-        def render(self, world: World) -> Picture:
-            image = np.repeat(super().render(world).image[:, :, None], 3, axis=2)
-            return Picture(image.transpose(1, 0, 2) if self.turned else image)
-
-    class Turned(Coloured):
-        turned = True
-
-    for task, fault in ((Coloured(), {}), (Turned(), {"pictures": "picture is uint8 (24, 12, 3), not (12, 24, 3)"})):
-        trial = task_laws._Trial(task)
-        assert broken(try_laws({"pictures": lambda trial=trial: task_laws._task_pictures(trial)})) == fault  # type: ignore[misc]
-
-
-def test_things_are_the_same_each_time_and_may_fill_the_picture() -> None:
-    counter = iter(range(10**6))
-    faults = pictures_of(lambda p: replace(p, things=(ObjectBox(f"x{next(counter)}", Box(0, 0, 1, 1)),)))
-    assert faults == {"pictures": "two descriptions of one world differ"}
-    assert pictures_of(lambda p: Picture(p.image, (ObjectBox("x", Box(24, 12, 24, 12)), ObjectBox("y", Box(0, 0, 24, 12))))) == {}  # fmt: skip
-
-
-def test_regions_may_be_of_finer_concepts() -> None:
-    class Finer(TwoSquares):
-        @cached_property
-        def knowledge(self) -> Knowledge:
-            finer = Knowledge.of(bits(["pale", "dark"]), {"left": "pale + dark"})
-            return replace(super().knowledge, subconcepts=finer)
-
-        @cached_property
-        def layout(self) -> Layout:
-            return Layout(24, 12, 1, {"pale": Box(0, 0, 6, 12), "right": Box(12, 0, 24, 12)})
-
-    task_laws._task_pictures(task_laws._Trial(Finer()))
-
-
-def test_the_last_world_too_is_drawn_alone() -> None:
-    class Late(TwoSquares):
-        def worlds_in(self, split: Split, seed: int) -> Any:
-            source = super().worlds_in(split, seed)
-
-            def worlds(places: np.ndarray) -> list[World]:
-                drawn = source.worlds(places)
-                return drawn if len(places) > 1 or places[0] == 0 else [drawn[0].do(left=2, right=2)]
-
-            return Fixed(source, worlds=worlds)
-
-    with pytest.raises(CheckFailed, match="a world of split 'train' depends on those drawn with it"):
-        task_laws._Trial(Late()).worlds
-    few = [len(worlds) for worlds in task_laws._Trial(TwoSquares()).worlds.values()]
-    assert few == [12, 12, 12, 12]
-
-    class Tiny(TwoSquares):
-        sizes: ClassVar[Mapping[str, int]] = {"train": 5, "test": 2}
-
-    assert [len(worlds) for worlds in task_laws._Trial(Tiny()).worlds.values()] == [5, 2, 2]
-
-
-def test_splits_that_share_some_worlds_are_noticed() -> None:
-    class Partly(TwoSquares):
-        def splits(self) -> tuple[Split, ...]:
-            train, *others = super().splits()
-            return replace(train, where=parse("left < 2")), *(replace(s, disjoint_from=("train",)) for s in others)
-
-    fault = broken(check_task(Partly()))["splits that say so share no world"]
-    assert fault == "'valid' shares worlds with 'train'"
-
-
-def test_a_world_must_read_back_as_it_was() -> None:
-    class Forgetful(World):
-        @property
-        def text(self) -> str:
-            return "left=0 right=0 | {}"
-
-    class Blank(TwoSquares):
-        def worlds_in(self, split: Split, seed: int) -> Any:
-            source = super().worlds_in(split, seed)
-            own = lambda places: [Forgetful(w.space, w.codes, {}) for w in source.worlds(places)]  # noqa: E731
-            return Fixed(source, worlds=own)
-
-    with pytest.raises(CheckFailed, match="reads back differently"):
-        task_laws._task_styles(task_laws._Trial(Blank()))
-
-
-def test_splits_with_a_quota_are_made_whole_and_with_their_settings(tmp_path: Any) -> None:
-    class Many(TwoSquares):
-        sizes: ClassVar[Mapping[str, int]] = {"train": 44, "test": 13, "hard": 14}
-
-    data = task_laws._small(Many(per_type=1, per_variant=2, balance="world"), tmp_path / "trial")
-    assert [(name, len(data[name])) for name in data.split_names] == [("train", 12), ("test", 12), ("hard", 14)]
-    assert task_laws._few(Split("hard", 40, quota=Quota(1))) == 40 and task_laws._few(Split("hard", 40, quota=Quota())) == 12  # fmt: skip
-    assert task_laws._few(Split("test", 7)) == 7
-    small = small_dataset(Many(stages=["left < 2", "left > 0"], balance="world"), tmp_path / "small", most=20)
-    assert [(name, len(small[name])) for name in small.split_names] == [
-        ("train_1", 20), ("train_2", 20), ("test_1", 6), ("test_2", 6), ("hard", 14)]  # fmt: skip
-    assert small.pairs is None
-
-
-def test_models_are_checked_with_the_settings_asked_for(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
-    asked = []
-
-    def train_run(order: Any, dataset: Dataset, folder: Any) -> Any:
-        asked.append((order.settings.values, folder.name))
-        return Fake()
-
-    monkeypatch.setattr(runs, "train_run", train_run)
-    monkeypatch.setattr(runs, "load_model", lambda folder: Fake())
-    assert broken(check_model("cbm", squares, {"epochs": 3, "seed": 9})) == {}
-    assert [folder for _, folder in asked] == ["first", "second"]
-    assert all(values["epochs"] == 3 and values["seed"] == 9 and values["device"] == "cpu" for values, _ in asked)
-
-
 def test_predictors_of_several_labels_and_encoders() -> None:
     space = ConceptSpace(
         (Concept("a", (3, 1, 2)), Concept("b", ("x", "y")), Concept("c", (3, 1, 2))),
@@ -748,53 +329,226 @@ def test_predictors_of_several_labels_and_encoders() -> None:
     assert (read.fingerprint, read.split, read.index.tolist()) == ("f", "test", [4, 2, 9, 1])
 
 
-def test_maps_of_pictures_in_colour_have_no_colours() -> None:
-    thing = (ObjectBox("x", Box(0, 0, 24, 12)), ObjectBox("y", Box(1, 1, 2, 2)))
-    layout = Layout(24, 12, 3, {})
-    image, flat = np.zeros((12, 24, 3), dtype=np.uint8), np.zeros((12, 24), dtype=np.uint8)
-    task_laws._task_things(Picture(image, thing, flat + 2, depth=flat, parts=flat + 1), layout)
-    for wrong in (Picture(image, thing, image), Picture(image, thing, parts=image), Picture(image, depth=image)):
-        with pytest.raises(CheckFailed, match="do not fit the picture"):
-            task_laws._task_things(wrong, layout)
-    with pytest.raises(CheckFailed, match="an instance or a part has no name"):
-        task_laws._task_things(Picture(image, thing, flat + 3), layout)
+# tasks
+
+RULE, COUNTS, DEALT, APART, DRAWN, PICTURES, DISK, CHANGED = LAWS = [
+    "the rule survives being written and read",
+    "small spaces: diagram equals brute force",
+    "splits hold worlds of two labels or more",
+    "splits that say so share no world",
+    "same seed, same world",
+    "render draws nothing and fits the layout",
+    "labels follow from the rule on disk",
+    "a changed concept can be rendered",
+]
 
 
-def test_worlds_counted_under_another_label_and_labels_of_any_place_are_noticed() -> None:
-    knowledge = Knowledge.of(bits([*"abc"]), {"y": "a and b or c", "z": "a"})
+def test_a_task_that_keeps_its_word_passes() -> None:
+    checks = check_task(TwoSquares())
+    assert [check.law for check in checks] == LAWS and not broken(checks)
+
+
+def fault_of(law: str, **changes: Any) -> str | None:
+    """Return how two squares, changed like this, break a law."""
+    return broken(check_task(type("Changed", (TwoSquares,), changes)())).get(law)
+
+
+def drawn_as(change: Any) -> str | None:
+    """Return what is wrong with the pictures of a task that draws differently."""
+    return fault_of(PICTURES, render=lambda self, world: change(TwoSquares.render(self, world)))
+
+
+def laid_out(*layout: Any) -> str | None:
+    return fault_of(PICTURES, layout=Layout(*layout))
+
+
+FLAT = np.zeros((12, 24), dtype=np.uint8)
+THING = (ObjectBox("x", Box(0, 0, 24, 12)),)
+
+
+def test_pictures_must_fit_the_layout() -> None:
+    assert drawn_as(lambda p: Picture(p.image[:, :-1])) == "picture is uint8 (12, 23), not (12, 24)"
+    assert drawn_as(lambda p: Picture(p.image.astype(int))) == "picture is int64 (12, 24), not (12, 24)"
+    fine = lambda p: Picture(p.image, THING, FLAT + 1, depth=FLAT, parts=FLAT + 1)  # noqa: E731
+    assert drawn_as(fine) is None
+    for name in ("instances", "parts", "depth"):
+        wrong = drawn_as(lambda p, name=name: replace(p, things=THING, **{name: FLAT[1:]}))
+        assert wrong == f"{name} do not fit the picture: (11, 24)"
+    for name in ("instances", "parts"):
+        wrong = drawn_as(lambda p, name=name: replace(p, things=THING, **{name: FLAT + 2}))
+        assert wrong == "an instance or a part has no name"
+
+
+def test_pictures_in_colour_have_their_height_first_and_maps_without_colours() -> None:
+    def coloured(change: Any) -> str | None:
+        def render(self: Any, world: World) -> Picture:
+            return change(np.repeat(TwoSquares.render(self, world).image[:, :, None], 3, axis=2))
+
+        return fault_of(PICTURES, render=render, layout=Layout(24, 12, 3, {}))
+
+    assert coloured(Picture) is None
+    assert coloured(lambda image: Picture(image.transpose(1, 0, 2))) == "picture is uint8 (24, 12, 3), not (12, 24, 3)"
+    assert coloured(lambda image: Picture(image, THING, FLAT + 1, depth=FLAT, parts=FLAT)) is None
+    assert "do not fit the picture" in str(coloured(lambda image: Picture(image, THING, depth=image)))
+
+
+@pytest.mark.parametrize(
+    "box", [(-1, 0, 5, 5), (0, -1, 5, 5), (0, 0, 25, 5), (0, 0, 5, 13), (5, 0, 4, 5), (0, 5, 5, 4)]
+)
+def test_boxes_and_regions_lie_inside_the_picture(box: tuple[int, int, int, int]) -> None:
+    assert (
+        drawn_as(lambda p: Picture(p.image, (ObjectBox("x", Box(*box)),))) == "the box of 'x' lies outside the picture"
+    )
+    if box[0] <= box[2] and box[1] <= box[3]:
+        assert laid_out(24, 12, 1, {"left": Box(*box)}) == "region of 'left' lies outside the picture"
+
+
+def test_regions_are_of_concepts_and_hold_something() -> None:
+    assert laid_out(24, 12, 1, {"left": Box(0, 0, 24, 12)}) is None
+    assert laid_out(24, 12, 1, {"middle": Box(0, 0, 24, 12)}) == "region of 'middle' lies outside the picture"
+    for box in (Box(3, 0, 3, 12), Box(0, 4, 24, 4)):
+        assert laid_out(24, 12, 1, {"left": box}) == "region of 'left' lies outside the picture"
+    finer = Knowledge.of(bits(["pale", "dark"]), {"left": "pale + dark"})
+    knowledge = replace(TwoSquares().knowledge, subconcepts=finer)
+    layout = Layout(24, 12, 1, {"pale": Box(0, 0, 6, 12), "right": Box(12, 0, 24, 12)})
+    assert fault_of(PICTURES, knowledge=knowledge, layout=layout) is None
+
+
+def test_pictures_are_the_same_each_time() -> None:
+    counter = iter(range(10**6))
+
+    def draws(picture: Picture) -> Picture:
+        np.random.rand()  # noqa: NPY002 - what a task must not do
+        return picture
+
+    assert drawn_as(draws) == "the global random state was used"
+    two = "two descriptions of one world differ"
+    assert (
+        drawn_as(lambda p: Picture(np.full_like(p.image, next(counter) % 251))) == "two renderings of one world differ"
+    )
+    assert drawn_as(lambda p: replace(p, text=str(next(counter)))) == two
+    assert drawn_as(lambda p: replace(p, things=(ObjectBox(f"x{next(counter)}", Box(0, 0, 1, 1)),))) == two
+
+
+class Fixed:
+    """A source whose worlds and codes are what they are told to be."""
+
+    def __init__(self, source: Any, **others: Any) -> None:
+        self.source, self.others = source, others
+
+    def __getattr__(self, name: str) -> Any:
+        return self.others.get(name) or getattr(self.source, name)
+
+
+def dealt(law: str, change: Any) -> str | None:
+    """Return how a task breaks a law whose sources are changed."""
+
+    def worlds_in(self: Any, split: Split, seed: int) -> Any:
+        source = TwoSquares.worlds_in(self, split, seed)
+        return Fixed(source, **change(source))
+
+    return fault_of(law, worlds_in=worlds_in)
+
+
+def test_worlds_depend_on_the_seed_alone() -> None:
+    counter = iter(range(10**6))
+    noise = lambda self, rng, codes, pool: {"noise": [next(counter) % 40] * 24}  # noqa: E731
+    assert fault_of(DRAWN, style=noise) == "a world of split 'train' depends on those drawn with it"
+    later = lambda self, split, seed: TwoSquares.worlds_in(self, split, seed + next(counter))  # noqa: E731
+    assert fault_of(DRAWN, worlds_in=later) == "two draws with one seed differ"
+
+    def late(source: Any) -> dict[str, Any]:
+        def worlds(places: np.ndarray) -> list[World]:
+            drawn = source.worlds(places)
+            return drawn if len(places) > 1 or places[0] == 0 else [drawn[0].do(left=2, right=2)]
+
+        return {"worlds": worlds}
+
+    assert dealt(DRAWN, late) == "a world of split 'train' depends on those drawn with it"  # the last one, too
+
+
+def test_worlds_read_back_as_they_were_and_have_the_codes_that_are_dealt() -> None:
+    class Forgetful(World):
+        @property
+        def text(self) -> str:
+            return "left=0 right=0 | {}"
+
+    def blank(source: Any) -> dict[str, Any]:
+        return {"worlds": lambda places: [Forgetful(w.space, w.codes, {}) for w in source.worlds(places)]}
+
+    assert "reads back differently" in str(dealt(DRAWN, blank))
+    shifted = lambda source: {"codes": lambda places: (source.codes(places) + 1) % 3}  # noqa: E731
+    assert dealt(DRAWN, shifted) == "worlds and codes of a split differ"
+    stray = lambda source: {"contains": lambda codes: codes[:, 0] < 2}  # noqa: E731
+    assert dealt(DEALT, stray) == "split 'train' deals worlds that are not its own"
+
+
+def test_splits_that_say_so_share_no_world() -> None:
+    def split_so(law: str, change: Any) -> str | None:
+        return fault_of(law, splits=lambda self: change(*TwoSquares.splits(self)))
+
+    def apart(train: Split, *others: Split) -> tuple[Split, ...]:
+        return train, *(replace(split, disjoint_from=("train",)) for split in others)
+
+    shared = "'valid' shares worlds with 'train'"
+    assert split_so(APART, apart) == shared
+    assert split_so(APART, lambda train, *others: apart(replace(train, where=parse("left < 2")), *others)) == shared
+    twice = split_so(DEALT, lambda train, *others: (train, *others, train))
+    assert twice == "two splits have one name: ['train', 'valid', 'test', 'hard', 'train']"
+
+
+def with_knowledge(law: str, **changes: Any) -> str | None:
+    """Return how a task breaks a law whose knowledge lies about itself."""
+    return fault_of(law, knowledge=Fixed(TwoSquares().knowledge, **changes))
+
+
+def test_the_rule_is_written_and_counted_as_it_is() -> None:
+    knowledge = TwoSquares().knowledge
+    other = Knowledge.of(bits([*"ab"]), {"y": "b"})
+    assert with_knowledge(RULE, to_dict=other.to_dict) == "knowledge changes when written and read"
     diagram = knowledge.diagram
     counts = dict(zip(diagram.counts, [*diagram.counts.values()][::-1], strict=True))
-    assert list(counts.values()) != list(diagram.counts.values())
-    swapped = SimpleNamespace(outcome_of=diagram.outcome_of, outcomes=diagram.outcomes, counts=counts)
-    other: Any = SimpleNamespace(
-        space=knowledge.space, diagram=swapped, labels=knowledge.labels, labels_of=knowledge.labels_of
-    )
-    with pytest.raises(CheckFailed, match="the diagram counts"):
-        task_laws._task_counts(SimpleNamespace(knowledge=other))  # type: ignore[arg-type]
-    swapped.counts = diagram.counts
-    other.labels_of = lambda codes: knowledge.labels_of(codes) ^ np.array([0, 1])
-    with pytest.raises(CheckFailed, match="label 'z': numpy and diagram disagree"):
-        task_laws._task_counts(SimpleNamespace(knowledge=other))  # type: ignore[arg-type]
+    assert "the diagram counts" in str(with_knowledge(COUNTS, diagram=Fixed(diagram, counts=counts)))
+    wrong = with_knowledge(COUNTS, labels_of=lambda codes: 1 - knowledge.labels_of(codes))
+    assert wrong == "label 'brighter': numpy and diagram disagree"
 
 
-def test_a_change_that_is_not_made_is_noticed_whatever_world_comes_back() -> None:
-    class Copying(TwoSquares):
-        def change_world(self, world: World, values: Mapping[str, Any]) -> World | None:
-            return world.do(right=(int(world["right"]) + 1) % 3)
+def test_what_lies_on_disk_is_what_worlds_give() -> None:
+    counter = iter(range(10**6))
 
-    with pytest.raises(CheckFailed, match="a change of 'left' to . was not made"):
-        task_laws._task_counterfactual(task_laws._Trial(Copying()))
+    def wordy(text: Any) -> str | None:
+        render = lambda self, world: replace(TwoSquares.render(self, world), text=text(world))  # noqa: E731
+        return fault_of(DISK, columns=("image", "text"), render=render)
+
+    assert wordy(lambda world: f"a {world.codes}") is None
+    assert wordy(lambda world: str(next(counter))) == "split 'train' has texts that its worlds do not give"
+    painted = lambda self, world: Picture(TwoSquares.render(self, world).image + np.uint8(next(counter) % 53))  # noqa: E731
+    assert fault_of(DISK, render=painted) == "split 'train' has pictures that its worlds do not give"
 
 
-def test_a_model_that_says_concepts_in_secret_is_noticed(monkeypatch: pytest.MonkeyPatch, squares: Dataset) -> None:
-    class Chatty(Fake):
-        can_intervene = True
+def test_a_change_must_be_made() -> None:
+    def changing(change: Any) -> str | None:
+        return fault_of(CHANGED, change_world=lambda self, world, values: change(world, values))
 
-        def predict(self, data: Any, interventions: Any = None) -> Predictions:
-            self.has_concepts = True
-            said = super().predict(data, interventions)
-            self.has_concepts = False
-            return said
+    stubborn = changing(lambda world, values: world)
+    assert stubborn is not None and stubborn.startswith("a change of 'left' to ") and stubborn.endswith("was not made")
+    assert "was not made" in str(changing(lambda world, values: world.do(right=(int(world["right"]) + 1) % 3)))
+    assert changing(lambda world, values: None) is None
+    tried_values = []
 
-    faults = tried(monkeypatch, squares, *[Chatty() for _ in range(3)])
-    assert faults == {"concepts as declared": "has_concepts does not say what predict does"}
+    def watch(world: World, values: Mapping[str, Any]) -> World:
+        tried_values.append(dict(values))
+        return world.do(**values)
+
+    assert changing(watch) is None
+    assert all({name: value} in tried_values for name in ("left", "right") for value in (0, 1, 2))
+
+
+def test_small_datasets_keep_quotas_and_stages(tmp_path: Path) -> None:
+    class Many(TwoSquares):
+        sizes: ClassVar[Mapping[str, int]] = {"train": 44, "test": 13, "hard": 14}
+
+    small = small_dataset(Many(stages=["left < 2", "left > 0"], balance="world"), tmp_path / "small", most=20)
+    assert [(name, len(small[name])) for name in small.split_names] == [
+        ("train_1", 20), ("train_2", 20), ("test_1", 6), ("test_2", 6), ("hard", 14)]  # fmt: skip
+    assert small.pairs is None

@@ -1,4 +1,4 @@
-"""What can be asked within a budget: groups, costs, sets, and how a budget is filled, against trying every set."""
+"""What can be asked within a budget: groups, costs and sets; and how much is decided alone at which confidence."""
 
 import math
 from itertools import combinations
@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis import Budget, Units, budgets_from
-from assay.diagnosis.interventions.curve import by_concept
-from assay.diagnosis.interventions.manipulation import toggle_concepts
-from assay.diagnosis.interventions.policy import fill
+from assay.diagnosis import Budget, Units, budgets_from, coverage_curve
 from assay.errors import ConfigError, UnknownName
 
 SPACE = ConceptSpace((*bits(["a", "b", "c"]).concepts, Concept("d", (0, 1, 2))))
@@ -66,35 +63,10 @@ def test_budgets_of_a_text():
         UNITS.check_budget(Budget(3.0, 0.1))
 
 
-def test_units_are_taken_by_falling_score_and_what_does_not_fit_is_passed_over():
-    scores = np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])
-    possible = np.array([[True] * 3, [True] * 3, [False, True, True]])
-    asked = fill(scores, UNITS, Budget(1.5), possible)
-    assert asked.tolist() == [[False, True, True], [False, True, True], [False, True, True]]
-    asked = fill(scores, UNITS, Budget(3.0), possible)
-    assert asked.tolist() == [[True, False, False], [False, True, True], [False, True, True]]
-    assert not fill(scores, UNITS, Budget(0.0), possible).any()
-    assert fill(scores, UNITS, Budget(4.5), possible).sum() == 8
-
-
-def test_one_budget_for_all_goes_to_the_highest_scores():
-    scores = np.array([[0.1, 0.9, 0.2], [0.1, 0.8, 0.7], [0.1, 0.3, 0.6]])
-    asked = fill(scores, UNITS, Budget(1.5, 2.5), np.ones((3, 3), dtype=bool))
-    assert asked.tolist() == [[False, True, False], [False, True, True], [False, False, False]]
-    assert (asked @ UNITS.cost).sum() == 2.5
-
-
-def test_concepts_of_units():
-    asked = np.array([[True, False, False], [False, True, True]])
-    assert by_concept(asked, UNITS).tolist() == [[True, False, True, False], [False, True, False, True]]
-
-
-def test_toggled_concepts_are_others_and_any_other():
-    truth = np.random.default_rng(0).integers(0, 3, (900, 4)) % np.array(SPACE.sizes)
-    other = toggle_concepts(truth, SPACE.sizes, 0)
-    assert (other != truth).all() and (other >= 0).all() and (other < np.array(SPACE.sizes)).all()
-    steps = (other - truth)[:, 3] % 3
-    assert np.bincount(steps)[1:].min() > 380
-    assert (toggle_concepts(truth, SPACE.sizes, 0) == other).all() and (
-        toggle_concepts(truth, SPACE.sizes, 1) != other
-    ).any()
+def test_coverage_and_accuracy_where_rows_of_equal_confidence_stay_together():
+    rng = np.random.default_rng(0)
+    confidence, right = np.round(rng.random(60), 1), rng.random(60) < 0.7
+    found = coverage_curve(confidence, right)
+    levels = np.unique(confidence)[::-1]
+    assert found[0] == pytest.approx([(confidence >= level).mean() for level in levels])
+    assert found[1] == pytest.approx([right[confidence >= level].mean() for level in levels])
