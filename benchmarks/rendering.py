@@ -9,7 +9,8 @@ import time
 
 import numpy as np
 
-from assay.render import Picture, blender, encode_png
+from assay.render import Picture, encode_png
+from assay.render.engines import blender
 from assay.tasks import TASKS, Task
 from assay.worlds import World
 from benchmarks.timing import Result

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from assay.arrays import Array
-from assay.diagnosis import Thresholds, diagnose, read_thresholds
-from assay.diagnosis.counterfactual import Counterfactuals, Effects
+from assay.diagnosis import Counterfactuals, Effects, Thresholds, diagnose, read_thresholds
 from assay.metrics import mean_score
 from benchmarks.claims.predictors import random_predictor
 from benchmarks.claims.told import Told

@@ -10,9 +10,7 @@ import numpy as np
 
 from assay.arrays import Array, Codes
 from assay.concepts import Concept, ConceptSpace, bits
-from assay.diagnosis import Diagnosis, diagnose, read_thresholds
-from assay.diagnosis.counterfactual import Counterfactuals, Effects
-from assay.diagnosis.reliance import Reliance, Rights
+from assay.diagnosis import Counterfactuals, Diagnosis, Effects, Reliance, Rights, diagnose, read_thresholds
 from assay.logic import NO_RULE, Knowledge, Label
 from assay.metrics import Evidence, mean_score
 from assay.seeds import rng_for

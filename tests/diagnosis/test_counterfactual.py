@@ -9,8 +9,7 @@ import pytest
 
 from assay.arrays import Codes
 from assay.data import PAIR_CONCEPT, PAIR_ROW, Dataset, SplitData
-from assay.diagnosis import diagnose_run
-from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
+from assay.diagnosis import Counterfactuals, counterfactuals, diagnose_run
 from assay.errors import DataError
 from assay.predictions import Predictions
 from assay.runs import RunFolder

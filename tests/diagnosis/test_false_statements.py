@@ -12,8 +12,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace
 from assay.config import Settings
 from assay.data import recipe_from
-from assay.diagnosis import used_concepts
-from assay.diagnosis.identifiability import identifiability
+from assay.diagnosis import identifiability, used_concepts
 from assay.logic import Knowledge
 from assay.seeds import rng_for
 from tests.diagnosis.models import (

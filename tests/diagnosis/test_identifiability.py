@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+import assay
 from assay.concepts import bits, digits
-from assay.diagnosis.identifiability import identifiability
+from assay.diagnosis import identifiability
 from assay.logic import NO_RULE, Knowledge, Label
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})
@@ -72,3 +73,16 @@ def test_without_worlds_or_time_nothing_is_said_of_entries():
     hasty = identifiability(XOR, ALL, seconds=0)
     assert hasty.identified == {} and hasty.settle == () and hasty.low <= 2 <= hasty.high
     assert identifiability(Knowledge(XOR.space, (Label("y", NO_RULE, (False, True)),)), ALL) is None
+
+
+def test_advice_on_a_run_names_nothing_that_the_run_was_supervised_on(evenodd, tmp_path):
+    own = {"concept_weight": 1.0, "supervised_concepts": ["a"]}
+    plain, taught = (
+        assay.diagnose(assay.train("dpl", evenodd, tmp_path / name, epochs=1, **settings)).to_dict()
+        for name, settings in (("plain", {}), ("taught", own))
+    )
+    assert plain["identifiability"]["supervised"] == [] and plain["identifiability"]["settled_by"]
+    known = taught["identifiability"]["supervised"]
+    assert known and all(text.split()[0] == "a" for text in known)
+    assert not set(taught["identifiability"]["settled_by"]) & set(known)
+    assert taught["identifiability"]["high"] < plain["identifiability"]["high"]

@@ -9,9 +9,7 @@ import pytest
 from assay.concepts import Concept, ConceptSpace
 from assay.data import Dataset, SplitData
 from assay.diagnosis import TABLE_HEAD as HEAD
-from assay.diagnosis import Diagnosis, cells_of, diagnose
-from assay.diagnosis.counterfactual import Counterfactuals, Effects
-from assay.diagnosis.identifiability import identifiability
+from assay.diagnosis import Counterfactuals, Diagnosis, Effects, cells_of, diagnose, identifiability
 from assay.logic import Constraint, Knowledge, parse
 from assay.metrics import Evidence, gather, mean_score
 from assay.seeds import rng_for

@@ -1,7 +1,6 @@
-"""Every verb once, as a function: what a notebook and the command line call.
+"""Every verb once, as a function: what a notebook calls.
 
-`import assay` offers those that take and give plain Python. The others return more of what happened, for the command
-line to print: `make_dataset`, `annotate_dataset`, `intervene_all`, `open_study`.
+`import assay` offers these names; plain Python goes in and out. The command line parses and calls them.
 """
 
 from typing import TYPE_CHECKING

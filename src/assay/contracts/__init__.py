@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import ImportRecord as ImportRecord
     from assay.contracts.manifest import Manifest as Manifest
     from assay.contracts.manifest import PairsRecord as PairsRecord
-    from assay.contracts.manifest import FileRecord as FileRecord
     from assay.contracts.manifest import ShardRecord as ShardRecord
     from assay.contracts.manifest import SplitRecord as SplitRecord
     from assay.contracts.manifest import TaskRecord as TaskRecord

@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from assay.diagnosis.concepts import WRONG as WRONG
     from assay.diagnosis.concepts import ConceptState as ConceptState
     from assay.diagnosis.concepts import used_concepts as used_concepts
+    from assay.diagnosis.counterfactual import Counterfactuals as Counterfactuals
+    from assay.diagnosis.counterfactual import Effects as Effects
+    from assay.diagnosis.counterfactual import counterfactuals as counterfactuals
     from assay.diagnosis.discovery.matching import ConceptValue as ConceptValue
     from assay.diagnosis.discovery.matching import UnitSplit as UnitSplit
     from assay.diagnosis.discovery.matching import concept_values as concept_values
@@ -49,7 +52,8 @@ if TYPE_CHECKING:
     from assay.diagnosis.explanations import ASIDE as ASIDE
     from assay.diagnosis.headlines import Headline as Headline
     from assay.diagnosis.headlines import headline as headline
-    from assay.diagnosis.identifiability import Identifiability as Identifiability
+    from assay.diagnosis.identifiable import Identifiability as Identifiability
+    from assay.diagnosis.identifiable import identifiability as identifiability
     from assay.diagnosis.interventions.curve import Point as Point
     from assay.diagnosis.interventions.curve import Trial as Trial
     from assay.diagnosis.interventions.curve import Truth as Truth
@@ -68,6 +72,8 @@ if TYPE_CHECKING:
     from assay.diagnosis.leaks import Leakage as Leakage
     from assay.diagnosis.leaks import leakage as leakage
     from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
+    from assay.diagnosis.reliance import Reliance as Reliance
+    from assay.diagnosis.reliance import Rights as Rights
     from assay.diagnosis.reliance import confounders_of as confounders_of
     from assay.diagnosis.reliance import reliance_table as reliance_table
     from assay.diagnosis.rule_relation import RuleRelation as RuleRelation

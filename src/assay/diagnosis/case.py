@@ -12,7 +12,7 @@ from assay.data import SHIFTED
 from assay.diagnosis.concepts import judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.explanations import Explanations, compared, explain
-from assay.diagnosis.identifiability import Identifiability
+from assay.diagnosis.identifiable import Identifiability
 from assay.diagnosis.labels import judge_labels
 from assay.diagnosis.reliance import Reliance
 from assay.diagnosis.thresholds import DEFAULTS, Regions, Rivals, Section, Thresholds, Verdict

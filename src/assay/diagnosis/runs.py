@@ -8,9 +8,10 @@ import numpy as np
 
 from assay.arrays import Codes, distinct_rows
 from assay.contracts import PAIRS
+from assay.counting import Supervised
 from assay.data import Dataset
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
-from assay.diagnosis.identifiability import Identifiability, identifiability
+from assay.diagnosis.identifiable import READ_FROM, Identifiability, family_of, identifiability, supervision_of
 from assay.diagnosis.reliance import reliance_of
 from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
@@ -21,8 +22,9 @@ from assay.metrics import gather_from
 from assay.predictions import Predictions, read_predictions
 from assay.runs import RunFolder, under_rule
 
-_TAUGHT: dict[str, Identifiability | None] = {}
-"""What the dataset that was last looked at can teach."""
+NOTHING: Supervised = {}
+_TAUGHT: dict[tuple[str, str], Identifiability | None] = {}
+"""What the dataset that was last looked at can teach, by its fingerprint and what is supervised."""
 
 
 def diagnose_run(
@@ -32,9 +34,12 @@ def diagnose_run(
     predictions = run.all_predictions(dataset.knowledge, dataset.sizes)
     if run.predictions(PAIRS).exists():
         predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge, dataset.sizes)
-    found = diagnose_predictions(dataset, predictions, taught, thresholds)
+    supervised = {} if run.folder.is_file() else supervision_of(run.record.to_dict(), dataset)
+    known = taught_by(dataset, None, supervised) if supervised or taught is None else taught
+    found = diagnose_predictions(dataset, predictions, known, thresholds)
     rules = describe_learned_rules(run, dataset.knowledge)
-    return replace(found, notes=(*found.notes, *rules)) if rules else found
+    beyond = beyond_counted(found, dataset.knowledge)
+    return replace(found, notes=(*found.notes, *beyond, *rules)) if rules or beyond else found
 
 
 def diagnose_predictions(
@@ -69,13 +74,34 @@ def diagnose_under_rule(
     return diagnose(evidence, worlds, about, None, identifiability(rule, worlds), thresholds=thresholds)
 
 
-def taught_by(dataset: Dataset, worlds: Codes | None = None) -> Identifiability | None:
-    """Return what the training labels of a dataset can teach, its training worlds perhaps known; counted once."""
-    if dataset.fingerprint not in _TAUGHT:
-        _TAUGHT.clear()  # a study goes from dataset to dataset
+def taught_by(
+    dataset: Dataset, worlds: Codes | None = None, supervised: Supervised = NOTHING
+) -> Identifiability | None:
+    """Return what the training labels of a dataset can teach, and the concepts that are supervised; counted once.
+
+    The training worlds are perhaps known.
+    """
+    key = dataset.fingerprint, repr(sorted(supervised.items()))
+    if key not in _TAUGHT:
+        for other in [known for known in _TAUGHT if known[0] != key[0]]:
+            del _TAUGHT[other]  # a study goes from dataset to dataset
         known = training_worlds(dataset) if worlds is None else worlds
-        _TAUGHT[dataset.fingerprint] = identifiability(dataset.knowledge, known)
-    return _TAUGHT[dataset.fingerprint]
+        _TAUGHT[key] = identifiability(dataset.knowledge, known, supervised=supervised)
+    return _TAUGHT[key]
+
+
+def beyond_counted(found: Diagnosis, knowledge: Knowledge) -> tuple[str, ...]:
+    """Return a sentence where a model misreads concepts in another way than the shortcuts that were counted."""
+    if found.taught is None or "shortcut" not in found.kinds:
+        return ()
+    states = next(iter(found.concepts.values()))
+    family = family_of(states, found.taught, knowledge, keeps_labels=True)
+    if family == found.taught.family:
+        return ()
+    return (
+        f"The shortcut of this model is none of those: it reads concepts {READ_FROM[family]}, and counted are readings "
+        f"of each concept by itself; assay count --family {family} counts these.",
+    )
 
 
 def effects_of(

@@ -15,7 +15,7 @@ from assay.diagnosis.check import Finding, Kind, check_of
 from assay.diagnosis.concepts import ConceptState
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.errors import Errors
-from assay.diagnosis.identifiability import Identifiability
+from assay.diagnosis.identifiable import Identifiability
 from assay.diagnosis.judging import judge
 from assay.diagnosis.labels import LabelState
 from assay.diagnosis.notes import notes_of

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from assay.testing.checks import LawOutcome as LawOutcome
     from assay.testing.checks import require as require
     from assay.testing.findings import check_finding as check_finding
-    from assay.testing.findings import known_cases as known_cases
     from assay.testing.metrics import check_metric as check_metric
     from assay.testing.metrics import known_evidence as known_evidence
     from assay.testing.models import check_model as check_model
