@@ -29,43 +29,33 @@ def test_a_process_that_is_alone_has_number_0(monkeypatch):
     assert os.environ[processes.WORKER] == "2" and processes.worker_number() == 2
 
 
-def test_a_worker_watches_the_parent_that_it_was_told(monkeypatch):
-    watched = []
-    monkeypatch.setattr(processes, "end_with_parent", watched.append)
-    monkeypatch.setenv(processes.PARENT, "123")
-    processes.watch_parent_of_worker()
-    assert watched == [123] and processes.PARENT not in os.environ
-    processes.watch_parent_of_worker()
+PARENT_OF_ONE = """
+import os, subprocess, sys, time
+names = dict(os.environ) if sys.argv[1] == "by hand" else os.environ | {"ASSAY_PARENT": str(os.getpid())}
+code = "import time, os, assay; from assay import processes; HAND; print(os.getpid(), flush=True); time.sleep(60)"
+hand = "processes.end_with_parent(os.getppid())" if sys.argv[1] == "by hand" else "assert processes.PARENT not in os.environ"
+worker = subprocess.Popen([sys.executable, "-c", code.replace("HAND", hand)], env=names, stdout=subprocess.PIPE, text=True)
+print(worker.stdout.readline().strip(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("told", ["by hand", "by name"])
+def test_a_worker_ends_with_its_parent_however_that_ends(told):
+    command = [sys.executable, "-c", PARENT_OF_ONE, told]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        worker = int(parent.stdout.readline())
+        watched = os.pidfd_open(worker)
+        assert select.select([watched], [], [], 0.2)[0] == []  # it lives while its parent does
+        parent.kill()
+        assert select.select([watched], [], [], 20)[0] == [watched]
+    os.close(watched)
+
+
+def test_a_parent_that_is_nobody_is_not_watched(monkeypatch):
     monkeypatch.setenv(processes.PARENT, "x")
     processes.watch_parent_of_worker()
-    assert watched == [123]
-
-
-def test_a_worker_ends_when_its_parent_is_another(monkeypatch):
-    parents, ends, pauses = iter([7, 7, 1]), [], []
-
-    def end(code):
-        ends.append(code)
-        raise SystemExit
-
-    monkeypatch.setattr(processes.os, "getppid", lambda: next(parents))
-    monkeypatch.setattr(processes.os, "_exit", end)
-    monkeypatch.setattr(processes.time, "sleep", pauses.append)
-    with pytest.raises(SystemExit):
-        processes._watch(7)
-    assert ends == [1] and pauses == [0.3, 0.3]
-
-
-def test_the_watch_is_a_thread_that_holds_nothing_up(monkeypatch):
-    seen, done = [], threading.Event()
-
-    def watch(parent):
-        seen.append((parent, threading.current_thread().daemon))
-        done.set()
-
-    monkeypatch.setattr(processes, "_watch", watch)
-    processes.end_with_parent(5)
-    assert done.wait(10) and seen == [(5, True)]
+    assert processes.PARENT not in os.environ
 
 
 @pytest.fixture

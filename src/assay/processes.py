@@ -48,7 +48,9 @@ def watch_parent_of_worker() -> None:
 def _watch(parent: int) -> None:
     """End this process when its parent has ended: at once where the kernel tells, before anything fails to be sent."""
     with suppress(AttributeError, OSError):
-        select([os.pidfd_open(parent)], [], [])
+        ended = os.pidfd_open(parent)
+        if os.getppid() == parent:
+            select([ended], [], [])
     while os.getppid() == parent:
         time.sleep(PAUSE)
     os._exit(1)
