@@ -253,7 +253,7 @@ class Pages:
         manifest = dataset.manifest
         made = {key: value for key, value in manifest.task.to_dict().items() if key != "imported"}
         source = {"name": self.text, "sha256": self.text}
-        about = {"settings": {self.names[0]: self.text}, "splits": [self.text], "seed": self.text, "parent": self.text}
+        about = {"settings": {self.names[0]: self.text}, "splits": [self.text], "seed": 3, "parent": self.text}
         made |= {"annotation": {**about, "reader": {"reader": self.text}}}
         sources = dict.fromkeys(self.names, source)
         cards = {

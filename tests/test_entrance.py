@@ -14,10 +14,10 @@ from assay.distribution import VERSION
 
 
 def test_public_names_are_listed_and_come_from_their_homes():
-    assert set(dir(assay)) == {*assay._HOMES, "__version__"} and assay.__all__ == sorted(assay._HOMES)
-    assert assay.__version__ == VERSION
-    for name in ("Concept", "parse", "read_predictions", "AssayError"):
-        assert getattr(assay, name) is getattr(importlib.import_module(assay._HOMES[name]), name)
+    assert dir(assay) == assay.__all__ == sorted(assay.__all__) and assay.__version__ == VERSION
+    homes = {"Concept": "concepts", "parse": "logic", "read_predictions": "predictions", "AssayError": "errors"}
+    for name, home in homes.items():
+        assert getattr(assay, name) is getattr(importlib.import_module(f"assay.{home}"), name)
     for name in ("nothing", "_version", "concept"):
         with pytest.raises(AttributeError, match=f"module 'assay' has no attribute '{name}'"):
             getattr(assay, name)

@@ -173,7 +173,7 @@ def test_a_dataset_that_nodes_make_has_the_same_bytes(played, tmp_path):
     ray = played(**{"train/part-00000.parquet": 1})
     seen = []
     made = make(recipe, tmp_path / "far", pool=Cluster("auto"), progress=seen.append)
-    assert made == make(recipe, tmp_path / "near") and sum(seen) == 10 + made["pairs"]["size"]
+    assert made == make(recipe, tmp_path / "near") and sum(seen) == 10 + made.pairs.size
     assert ray.started.count("train/part-00000.parquet") == 2
     (tmp_path / "far" / "test" / "part-00000.parquet").write_bytes(b"damaged")
     assert make(recipe, tmp_path / "far", pool=Cluster("auto")) == made

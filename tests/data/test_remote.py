@@ -68,7 +68,7 @@ def test_splits_are_fetched_when_they_are_asked_for(recipe, address, cache, tmp_
 
 def test_what_was_fetched_is_not_fetched_again_unless_damaged(recipe, cache, monkeypatch):
     address = "memory://lab/x"
-    kept = cache / make(recipe, address)["fingerprint"]
+    kept = cache / make(recipe, address).fingerprint
     Dataset.open(address)["test"]
     asked = []
     store = type(fsspec.filesystem("memory"))
@@ -85,7 +85,7 @@ def test_what_was_fetched_is_not_fetched_again_unless_damaged(recipe, cache, mon
 
 
 def test_damage_at_the_source_is_told_and_not_kept(recipe, address, cache):
-    kept = cache / make(recipe, address)["fingerprint"]
+    kept = cache / make(recipe, address).fingerprint
     shard = folder_at(address) / "test/part-00000.parquet"
     shard.write(shard.read_bytes()[:-1] + b"?")
     with pytest.raises(DataError, match="does not match its hash"):

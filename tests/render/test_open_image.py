@@ -65,7 +65,7 @@ def test_pillow_opens_files_in_one_place_only():
         for path in Path(assay.__file__).parent.rglob("*.py")
         if "Image.open(" in path.read_text(encoding="utf-8")
     ]
-    assert places == ["open_image.py"]
+    assert places == ["image_files.py"]
 
 
 def test_a_picture_may_have_exactly_as_many_pixels_as_are_read():

@@ -145,8 +145,8 @@ class Manifest(FileRecord):
     """Settings that say where data lies on the machine that made it."""
     left_out: list[str] = []
     versions: dict[str, Any] = {}
-    code: dict[str, Any] | None = None
-    """The name and hash of the user's file that has the task; the fingerprint does not cover it."""
+    code: Any = None
+    """The name and hash of the user's file that has the task; a stranger's manifest may say anything here."""
     confounded_from: str | None = None
 
     @classmethod

@@ -6,7 +6,8 @@ from warnings import warn
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("__"):
-        raise AttributeError(name)
+    door = import_module("assay.prolog")
+    if name not in door.__all__:
+        raise AttributeError(f"assay.logic.prolog has no {name!r}")
     warn("assay.logic.prolog is assay.prolog now; the old name goes with the next release", FutureWarning, stacklevel=2)
-    return getattr(import_module("assay.prolog"), name)
+    return getattr(door, name)

@@ -124,7 +124,7 @@ def test_free_words_are_true_from_their_mean_in_training_on(mnlogic, clip, tmp_p
         record["reader"]["settings"] == {"concepts": ["beanie", "a wheel"]}
         and len(record["reader"]["fingerprint"]) == 32
     )
-    assert str(clip) not in json.dumps(new.manifest)
+    assert str(clip) not in json.dumps(new.manifest.to_dict())
 
 
 def test_a_dataset_is_annotated_by_the_likeliest_value_or_from_a_threshold_on(mnlogic, clip, tmp_path):

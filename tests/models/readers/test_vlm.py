@@ -193,7 +193,7 @@ def test_a_dataset_is_annotated_by_what_the_model_sees(mnlogic, server, knows, t
     np.testing.assert_array_equal(new["test"].given_concepts, mnlogic["test"].concepts)
     record = new.manifest.to_dict()["task"]["annotation"]
     assert record["reader"]["reader"] == "vlm" and record["reader"]["model"] == "eye"
-    assert record["found"]["train"]["missing"] > 0 and "very-secret" not in json.dumps(new.manifest)
+    assert record["found"]["train"]["missing"] > 0 and "very-secret" not in json.dumps(new.manifest.to_dict())
     same = reader_for("vlm", {"model": "eye", "parallel": 2, "most_tokens": 10**9})
     annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "again", same)
     assert Dataset.open(tmp_path / "again").fingerprint == new.fingerprint  # though nothing was asked
