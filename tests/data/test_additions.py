@@ -48,8 +48,8 @@ def test_the_same_addition_may_be_written_again_and_no_other(mnlogic: Dataset, t
         with pytest.raises(DataError, match="is not an empty folder"):
             add_examples(data, more.full_table(), tmp_path / "more", {})
     second = add_examples(Dataset.open(tmp_path / "more"), mnlogic["ood"][3:5].full_table(), tmp_path / "two", {})
-    assert [shard["file"][-10:] for shard in second["splits"][0]["shards"]] == [f"0{n}.parquet" for n in range(3)]
-    assert second["splits"][0]["size"] == len(mnlogic["train"]) + 5
+    assert [shard.file[-10:] for shard in second.splits[0].shards] == [f"0{n}.parquet" for n in range(3)]
+    assert second.splits[0].size == len(mnlogic["train"]) + 5
     annotate(mnlogic, Annotation(missing=0.5), tmp_path / "annotated")
     with pytest.raises(DataError, match="is an annotated copy"):
         add_examples(Dataset.open(tmp_path / "annotated"), rows, tmp_path / "other", {})
