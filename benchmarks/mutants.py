@@ -31,7 +31,7 @@ SECONDS = 240
 NO_TESTS = 5
 """What pytest ends with if a file has no test that is run."""
 OTHER_FOLDERS = {
-    "auditing": "audit", "models/alpha_ilp": "models/test_alpha_ilp.py",
+    "contracts": "data", "prolog": "logic/prolog", "models/alpha_ilp": "models/test_alpha_ilp.py",
     "families/photos": "families/coco", "families/rsbench": "families",
 }  # fmt: skip
 """Where the tests of a folder are, if not under the same name."""
@@ -54,7 +54,7 @@ class Mutant:
 
     @property
     def tests(self) -> list[Path]:
-        """The test files of its folder, those first that name its module."""
+        """The test files of its folder and the laws, those first that name its module."""
         folder = str(Path(self.file).parent)
         if folder == ".":
             files = sorted(TESTS.glob("test_*.py"))
@@ -63,6 +63,7 @@ class Mutant:
             while not there.exists():
                 there = there.parent
             files = [there] if there.is_file() else sorted(there.rglob("test_*.py"))
+        files += [law for law in sorted((TESTS / "laws").glob("test_*.py")) if law not in files]
         return sorted(files, key=self._distance)
 
     @property
