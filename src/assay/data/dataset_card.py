@@ -269,9 +269,10 @@ def _share(split: SplitRecord) -> str:
 
 
 def _counts(labels: Mapping[str, Mapping[str, int]], values: Mapping[str, Sequence[Any]]) -> str:
-    """Return how often each value of each label occurs, in the order of the values."""
+    """Return how often each value of each label occurs, in the order of the rule and of the values."""
     texts = []
-    for name, counts in labels.items():
+    for name in [name for name in values if name in labels]:
+        counts = labels[name]
         occurring = [f"{value} x {counts[str(value)]}" for value in values[name] if str(value) in counts]
         texts.append(f"{name}: " + listing(occurring))
     return "; ".join(texts)
