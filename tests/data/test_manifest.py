@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from assay.config import Settings
 from assay.contracts import PAIRS, fingerprint
 from assay.data import Dataset, Recipe, make, read_manifest, recipe_from, refresh_pairs, task_of
 from assay.errors import DataError
+from assay.runs import RunFolder
 from tests.leftovers import hidden, leave_file
 
 SIZES = {"train": 10, "valid": 3, "test": 6, "hard": 0}
@@ -117,3 +119,27 @@ def test_what_is_not_as_it_was_written_is_refused(change, why, folder):
     change(manifest)
     (folder / "manifest.json").write_text(json.dumps(manifest))
     refused(folder, why)
+
+
+OLD = Path(__file__).parent.parent / "old_files"
+
+
+def exact(value):
+    return json.dumps(value, sort_keys=True)  # 1 and 1.0 are other bytes, and so another fingerprint
+
+
+@pytest.mark.parametrize("path", sorted(OLD.rglob("manifest.json")), ids=lambda path: str(path.parent.relative_to(OLD)))
+def test_what_is_read_is_written_as_it_was(path):
+    assert exact(read_manifest(path.parent).to_dict()) == exact(json.loads(path.read_text()))
+
+
+@pytest.mark.parametrize("path", sorted(OLD.rglob("run.json")), ids=lambda path: str(path.parent.relative_to(OLD)))
+def test_a_record_of_a_run_is_read_as_it_was_written(path):
+    wanted = json.loads(path.read_text())
+    assert exact(RunFolder(path.parent).about()) == exact({key: wanted[key] for key in wanted if key != "sha256"})
+
+
+def test_a_share_in_whole_numbers_keeps_its_fingerprint(folder):
+    rewritten(folder, lambda manifest: manifest["splits"][0].update(share=[0, 1]))
+    whole = read_manifest(folder)
+    assert whole.fingerprint == fingerprint(whole.but(seed=whole.seed).to_dict())

@@ -9,7 +9,6 @@ import typer
 
 from assay.cli.console import JsonFlag, print_json, print_table, print_text, say
 from assay.errors import UnknownName, suggestion
-from assay.files import size_in_words
 
 PURPOSES = {
     "made": "datasets made by assay.make in Python",
@@ -76,6 +75,8 @@ def clean(
     if not chosen:
         print_text("the cache is empty")
         return
+    from assay.files import size_in_words
+
     print_table(["cache", "size", "what it holds"], [[c.name, size_in_words(c.bytes), c.gives] for c in chosen])
     total = size_in_words(sum(cache.bytes for cache in chosen))
     say(f"removed {total}" if yes else f"{total} in all; to remove them: assay clean --yes")

@@ -9,7 +9,6 @@ import typer
 
 from assay.cli.console import say
 from assay.errors import ConfigError
-from assay.files import write_folder
 
 ROWS = {"train": 144, "test": 108}
 SIDE = 12
@@ -41,6 +40,8 @@ def new(
         "file": path.name,
     }
     if kind == "data":
+        from assay.files import write_folder
+
         with write_folder(path) as half:
             _write_data(half, names)
     else:

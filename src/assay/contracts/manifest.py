@@ -55,7 +55,7 @@ class SplitRecord(FileRecord):
     name: str
     size: int
     where: str
-    share: list[float] = [0.0, 1.0]
+    share: list[int | float] = [0.0, 1.0]
     balance: str = "world"
     pool: str = ""
     disjoint_from: list[str] = []
@@ -88,8 +88,8 @@ class ImportRecord(FileRecord):
     examples: int
     resize: str
     splits: str
-    agreement: float | None = None
-    missing: dict[str, float] = {}
+    agreement: int | float | None = None
+    missing: dict[str, int | float] = {}
     """The share of concepts that are not known, by split."""
     pictures_sha256: str = ""
 

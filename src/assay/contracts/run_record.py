@@ -62,9 +62,9 @@ class RunRecord(FileRecord):
     """What each stage of continual learning left."""
     training: dict[str, Any] = {}
     """How the steps of training ran."""
-    code: dict[str, Any] | None = None
-    """The name and hash of the user's file that has the model."""
-    parameters: float | None = None
+    code: Any = None
+    """The name and hash of the user's file that has the model; a stranger's record may say anything here."""
+    parameters: int | float | None = None
     files: dict[str, Any] = {}
     """The hashes of what was learned."""
 

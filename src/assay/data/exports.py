@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assay.errors import UnknownName, suggestion
-from assay.files import write_atomically, write_folder
 from assay.registry import Registry
 
 if TYPE_CHECKING:
@@ -29,6 +28,7 @@ def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = 
     """Write splits, by default all, in the named form; return how many examples of each were written."""
     from assay.contracts import to_json
     from assay.data.manifest import versions
+    from assay.files import write_atomically, write_folder
 
     write: Exporter = EXPORTS[name]
     for split in splits:

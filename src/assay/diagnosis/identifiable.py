@@ -3,13 +3,14 @@
 Counted are the concepts that the rule uses; what no label depends on is named by its number alone.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.arrays import Codes, distinct_rows
+from assay.contracts import RunRecord
 from assay.counting import (
     ReadingClass,
     ReadingCount,
@@ -178,19 +179,19 @@ def family_of(
     return next((family for family in richest if family in classes), taught.family)
 
 
-def supervision_of(about: Mapping[str, Any], dataset: Dataset) -> dict[str, list[Any] | None]:
-    """Return which concepts a run was supervised on, as `identifiability` takes it; `about` is the run's record.
+def supervision_of(record: RunRecord, dataset: Dataset) -> dict[str, list[Any] | None]:
+    """Return which concepts a run was supervised on, as `identifiability` takes it.
 
     A value counts as supervised if a training example with supervision is annotated with it; where those are all that
     occur, the whole concept does (None). A run without concept loss, or a file of predictions, has no supervision.
     """
-    config, space = about.get("config", {}), dataset.knowledge.space
+    config, space = record.config, dataset.knowledge.space
     if not config.get("concept_weight") or "train" not in dataset:
         return {}
-    data, found = dataset["train"], dict[str, list[Any] | None]()
+    data, found = dataset.symbols("train", styles=False, given=True), dict[str, list[Any] | None]()
     given, share = data.given_concepts, config.get("supervised_share", 1.0)
     if share < 1:
-        order = Deck(len(given), about.get("seed", 0), "supervision").deal(np.arange(len(given)))
+        order = Deck(len(given), record.seed, "supervision").deal(np.arange(len(given)))
         given = given[order < share * len(given)]
     names, only = config.get("supervised_concepts"), config.get("supervised_values")
     for column, concept in enumerate(space.concepts):

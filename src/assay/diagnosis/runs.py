@@ -34,7 +34,7 @@ def diagnose_run(
     predictions = run.all_predictions(dataset.knowledge, dataset.sizes)
     if run.predictions(PAIRS).exists():
         predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge, dataset.sizes)
-    supervised = supervision_of(run.record.to_dict(), dataset) if run.is_finished else {}
+    supervised = supervision_of(run.record, dataset) if run.is_finished else {}
     known = taught_by(dataset, None, supervised) if supervised or taught is None else taught
     found = diagnose_predictions(dataset, predictions, known, thresholds)
     rules = describe_learned_rules(run, dataset.knowledge)

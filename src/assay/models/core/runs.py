@@ -89,7 +89,7 @@ def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
     if not run.is_finished or not _is_finished(run, model := _build(order, dataset, order.seed), dataset):
         return False
     code = code_of(type(model))
-    return run.record.code == (None if code is None else code.to_dict())
+    return bool(run.record.code == (None if code is None else code.to_dict()))
 
 
 def _build(order: Order, dataset: Dataset, seed: int) -> Model:
