@@ -75,14 +75,27 @@ def test_without_worlds_or_time_nothing_is_said_of_entries():
     assert identifiability(Knowledge(XOR.space, (Label("y", NO_RULE, (False, True)),)), ALL) is None
 
 
-def test_advice_on_a_run_names_nothing_that_the_run_was_supervised_on(evenodd, tmp_path):
-    own = {"concept_weight": 1.0, "supervised_concepts": ["a"]}
-    plain, taught = (
-        assay.diagnose(assay.train("dpl", evenodd, tmp_path / name, epochs=1, **settings)).to_dict()
-        for name, settings in (("plain", {}), ("taught", own))
-    )
+@pytest.fixture(scope="module")
+def supervised_and_not(evenodd, tmp_path_factory):
+    """Two runs of one model, the first supervised on a concept."""
+    folder, own = tmp_path_factory.mktemp("runs"), {"concept_weight": 1.0, "supervised_concepts": ["a"]}
+    return [
+        assay.train("dpl", evenodd, folder / name, epochs=1, **settings)
+        for name, settings in (("taught", own), ("plain", {}))
+    ]
+
+
+def test_advice_on_a_run_names_nothing_that_the_run_was_supervised_on(supervised_and_not):
+    taught, plain = (assay.diagnose(run).to_dict() for run in supervised_and_not)
     assert plain["identifiability"]["supervised"] == [] and plain["identifiability"]["settled_by"]
     known = taught["identifiability"]["supervised"]
     assert known and all(text.split()[0] == "a" for text in known)
     assert not set(taught["identifiability"]["settled_by"]) & set(known)
     assert taught["identifiability"]["high"] < plain["identifiability"]["high"]
+
+
+def test_what_a_report_says_of_the_labels_of_a_dataset_is_true_of_all_its_runs(supervised_and_not, tmp_path):
+    plain = assay.diagnose(supervised_and_not[1]).to_dict()["identifiability"]["text"]
+    assay.report([run.folder for run in supervised_and_not], tmp_path / "report")
+    text = (tmp_path / "report" / "report.md").read_text()
+    assert text.index(plain) < text.index("and the supervision of")  # which is said of the run that was supervised

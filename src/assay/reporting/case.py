@@ -51,6 +51,8 @@ class ReportCase:
     examples: tuple[Example, ...]
     witness: Example
     """The example that shows the first finding best."""
+    taught: Identifiability | None = None
+    """Which shortcuts the labels of its dataset allow, whatever the run was supervised on."""
     coverage: CoverageCurve | None = None
     """The accuracy of the model where it is most confident."""
     reliability: Line | None = None
@@ -136,6 +138,7 @@ def case_of(
         split=split,
         examples=examples_of(dataset, predictions[split], evidence),
         witness=example_for(dataset, predictions[shown], _shown(dataset, diagnosis, shown, other)),
+        taught=known[dataset.fingerprint],
         coverage=coverage_of(evidence),
         reliability=label_reliability(evidence),
         history=_history(folder),
