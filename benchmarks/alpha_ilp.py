@@ -14,12 +14,11 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
+from assay.base import Array, Settings
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset, Recipe, make
 from assay.logic import evaluate
 from assay.models import MODELS, most_probable_codes, perception_of
-from assay.predictions import Answer, Predictions
 from benchmarks.pages import write_between
 
 BEGIN, END = "<!-- theory x: begin -->", "<!-- theory x: end -->"

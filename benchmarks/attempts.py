@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from assay.errors import AssayError
+from assay.base import AssayError
 
 Ending = Literal["accepted", "refused", "silent", "traceback", "died"]
 """How an attempt ends; `silent` says that damage was accepted without a word."""

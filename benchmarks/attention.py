@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from assay.models.concept.probcbm import MOST_LOG_VARIANCE, ProbCBM
+from assay.models import MOST_LOG_VARIANCE, ProbCBM
 
 CHANNELS = 48
 

@@ -12,13 +12,10 @@ from functools import cache
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.auditing import AuditedDataset, AuditedSplit, nuisances
-from assay.auditing.audited import place_in_split
-from assay.concepts import bits
-from assay.logic import Knowledge
+from assay.auditing import AuditedDataset, AuditedSplit, nuisances, place_in_split
+from assay.base import Array, Codes, rng_for
+from assay.logic import Knowledge, bits
 from assay.render import encode_png
-from assay.seeds import rng_for
 from benchmarks.pages import publish
 from benchmarks.timing import Result
 

@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace
-from assay.logic import Evaluator, Formula, Var, conjunction, flips, total
+from assay.base import Codes, rng_for
+from assay.logic import Concept, ConceptSpace, Evaluator, Formula, Var, conjunction, flips, total
 from assay.logic import formula as f
-from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 
 MANY, FEW = 100_000, 200

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from assay.data import Dataset
+from assay.dataset import Dataset
 
 Loss = Callable[[Tensor, Tensor, Tensor], Tensor]
 """The loss of pictures, labels and concepts."""

@@ -5,9 +5,8 @@ import itertools
 import numpy as np
 import torch
 
-from assay.concepts import digits
 from assay.families.digits.task import MNMath
-from assay.logic import Knowledge, compile_diagram
+from assay.logic import Knowledge, compile_diagram, digits
 from assay.models import DiagramLayer, RuleLayer
 from benchmarks.timing import Result, rate
 

@@ -15,10 +15,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
-from assay.studies import sign_flip
+from assay.base import Array, Settings
+from assay.dataset import Dataset, make, recipe_from
+from assay.lab import sign_flip
 from benchmarks.pages import publish
 from benchmarks.timing import Result
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from assay.base import rng_for
 from assay.families.chess.positions import COLOURS, VALUES
 from assay.families.chess.rules import Board
 from assay.logic import Constraint, Decoder, Knowledge, chance_of, truth_diagram
-from assay.seeds import rng_for
 from benchmarks.timing import Result, rate
 
 BOARDS = 20_000

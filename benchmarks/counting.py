@@ -13,11 +13,20 @@ from collections.abc import Callable
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.counting import count_readings
-from assay.counting.backends import BACKENDS
-from assay.logic import CNF, Knowledge, clauses_formula, random_cnf
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.counting import BACKENDS, count_readings
+from assay.logic import (
+    CNF,
+    Concept,
+    ConceptSpace,
+    EncoderGroup,
+    Knowledge,
+    Slot,
+    bits,
+    clauses_formula,
+    digits,
+    random_cnf,
+)
 from benchmarks.timing import Result, rate
 
 NAMES = [f"x{i}" for i in range(12)]

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import bits, digits
-from assay.logic import Knowledge
-from assay.metrics import METRICS, Evidence, Score, mean_score, score
-from assay.metrics.scoring import RESAMPLES
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.logic import Knowledge, bits, digits
+from assay.metrics import METRICS, RESAMPLES, Evidence, Score, mean_score, score
 from benchmarks.timing import Result, rate
 
 QUICK, THOROUGH = 300, 4000

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from assay.seeds import rng_for
+from assay.base import rng_for
 from benchmarks.fuzz import Work
 from benchmarks.kills import COMMANDS, LOG, Reference, _clear, _files, _into, finish, start
 

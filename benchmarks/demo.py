@@ -12,12 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes, find_rows
-from assay.contracts import PAIRS
-from assay.data import PAIR_CONCEPT
+from assay.base import Array, Codes, find_rows
+from assay.contracts import PAIR_CONCEPT, PAIRS, read_predictions
 from assay.diagnosis import Diagnosis, diagnose
 from assay.metrics import Evidence, gather_from
-from assay.predictions import read_predictions
 from benchmarks.claims.diagnosing import effects_of
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import Case, kept_cases, packed, read_case, write_case

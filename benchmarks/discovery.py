@@ -16,8 +16,8 @@ from typing import Any
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
+from assay.base import Settings
+from assay.dataset import Dataset, make, recipe_from
 from assay.metrics import gather_from, score
 from assay.models import Discovered, DiscoveryPlan, Order, discover, train_run
 from assay.runs import RunFolder

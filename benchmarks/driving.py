@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import sympy
 
-from assay.config import Settings
-from assay.data import Recipe, make
+from assay.base import Settings
+from assay.dataset import Recipe, make
 from assay.families.driving.drawing.scene import HEIGHT, WIDTH
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
 from assay.families.driving.task import SddOia

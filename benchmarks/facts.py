@@ -11,16 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import bits, digits
+from assay.base import Codes, Draws
 from assay.counting import count_readings
 from assay.families.chess.rules import Board
 from assay.families.coco.scene_templates import OBJECT_KINDS
 from assay.families.coco.synthetic import synthetic_album
 from assay.families.sudoku.boards import BoardShape, valid_boards
 from assay.families.sudoku.corruption import corrupt_by_actions
-from assay.logic import Knowledge, chance_of, evaluate, truth_diagram, uniform
-from assay.seeds import Draws
+from assay.logic import Knowledge, bits, chance_of, digits, evaluate, truth_diagram, uniform
 from assay.tasks import TASKS
 
 DOCS = Path(__file__).parent.parent / "docs"

@@ -14,8 +14,7 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from assay.diagnosis import Thresholds, case_of, read_thresholds, sections
-from assay.diagnosis.judging import judge
+from assay.diagnosis import Thresholds, case_of, judge, read_thresholds, sections
 from benchmarks.claims.diagnosing import effects_of
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import Case, kept_cases, read_case

@@ -3,9 +3,8 @@
 import numpy as np
 import sympy
 
-from assay.concepts import bits, digits
-from assay.logic import evaluate, parse
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.logic import bits, digits, evaluate, parse
 from benchmarks.timing import Result, rate
 
 ROWS = 1_000_000

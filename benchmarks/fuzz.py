@@ -12,19 +12,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from tests.logic.prolog.hostile import PROGRAMS
-from tests.logic.prolog.hostile import SPACE as WORLDS
+from tests.prolog.hostile import PROGRAMS
+from tests.prolog.hostile import SPACE as WORLDS
 
-from assay.concepts import Concept, ConceptSpace
-from assay.data import Dataset, SplitData
-from assay.errors import DataError
-from assay.logic import evaluate, parse
+from assay.base import DataError, rng_for
+from assay.contracts import Predictions, read_predictions
+from assay.dataset import Dataset, SplitData
+from assay.lab import load_study, read_records
+from assay.logic import Concept, ConceptSpace, evaluate, parse
 from assay.metrics import gather
 from assay.models import Cache, Reply, load_model
-from assay.predictions import Predictions, read_predictions
 from assay.runs import RunFolder
-from assay.seeds import rng_for
-from assay.studies import load_study, read_records
 
 Rng = np.random.Generator
 Work = Callable[[], bool | None]

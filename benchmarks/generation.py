@@ -13,11 +13,10 @@ import matplotlib.image
 import numpy as np
 import sympy
 
-from assay.config import Settings
-from assay.data import Recipe, make
+from assay.base import Settings, rng_for
+from assay.dataset import Recipe, make
 from assay.families.handwriting.digits import digit_source
 from assay.render import encode_png
-from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.worlds import Split, WorldSource
 from benchmarks.timing import Result, rate

@@ -23,10 +23,19 @@ import numpy as np
 import torch
 
 import assay
-from assay.data import Dataset, SplitData
-from assay.models import BACKBONES, MODELS, Feed, NeuralModel, fit_together, number_formats, own_stream
-from assay.models.core.optimization import Optimization
-from assay.models.core.steps import ManySeeds, OneSeed
+from assay.dataset import Dataset, SplitData
+from assay.models import (
+    BACKBONES,
+    MODELS,
+    Feed,
+    ManySeeds,
+    NeuralModel,
+    OneSeed,
+    Optimization,
+    fit_together,
+    number_formats,
+    own_stream,
+)
 from benchmarks.by_hand import hand_written_loss
 
 DEVICE = torch.device("cuda")

@@ -19,21 +19,15 @@ import pyarrow.parquet as pq
 
 from assay.api import Run
 from assay.auditing import Audit, audit, audited_dataset, card_section
-from assay.config import Settings
-from assay.contracts import Manifest, to_json
+from assay.base import Settings
+from assay.contracts import Answer, Manifest, Predictions, to_json
 from assay.counting import count_readings
-from assay.data import Dataset, card
-from assay.data.imports.settings import ImportSettings
-from assay.data.imports.source_table import SourceTable
-from assay.data.imports.write import write_dataset
-from assay.data.shard import ShardJob, record, write_shard
-from assay.diagnosis import InterventionPlan, InterventionResult, Point, diagnose_predictions
-from assay.diagnosis.interventions.curve import Curve
-from assay.mending import MendingCurve, MendingRound
-from assay.predictions import Answer, Predictions
+from assay.dataset import Dataset, ShardJob, card, record, write_shard
+from assay.diagnosis import Curve, InterventionPlan, InterventionResult, Point, diagnose_predictions
+from assay.exchange import ImportSettings, SourceTable, write_dataset
+from assay.lab import BoardRow, MendingCurve, MendingRound, SuiteBoard, find_suite, write_board, write_rows
 from assay.render import encode_png
 from assay.reporting import write_report
-from assay.suites import BoardRow, SuiteBoard, find_suite, write_board, write_rows
 from assay.viewer import State, write_bundle
 from benchmarks.fuzz import Work
 
@@ -301,9 +295,9 @@ class Pages:
 
 def _linked(board: SuiteBoard) -> dict[str, str]:
     """Return the page of a board whose rows were not read from a file, and have hostile links."""
-    from assay.data import versions
+    from assay.dataset import versions
+    from assay.lab import rank_table
     from assay.reporting import page_environment
-    from assay.suites import rank_table
 
     template = page_environment().get_template("board.html")
     return {"linked board": template.render(board=board, versions=versions(), viewer="", ranks=rank_table(board))}

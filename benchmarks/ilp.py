@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.config import Settings
+from assay.base import AssayError, Codes, Settings
 from assay.diagnosis import relations_in
-from assay.errors import AssayError
 from assay.models import MODELS, Examples, one_hot
 from assay.tasks import TASKS
 from benchmarks.timing import Result

@@ -8,12 +8,10 @@ from itertools import combinations, product
 
 import numpy as np
 
-from assay.concepts import bits
+from assay.base import rng_for
 from assay.contracts import BottleneckModel, logistic_head
-from assay.diagnosis.interventions.responsiveness import best_sets
-from assay.diagnosis.propagation import through_linear, through_rule
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.diagnosis import best_sets, through_linear, through_rule
+from assay.logic import Knowledge, bits
 from benchmarks.timing import Result, rate
 
 ROWS, CONCEPTS, SIZE = 10_000, 12, 3

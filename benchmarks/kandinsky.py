@@ -16,8 +16,8 @@ import numpy as np
 import sympy
 from PIL import Image, ImageDraw
 
-from assay.config import Settings
-from assay.data import Recipe, make
+from assay.base import Settings
+from assay.dataset import Recipe, make
 from benchmarks.timing import Result, rate
 
 MEASURED = 64.0

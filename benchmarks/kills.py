@@ -12,8 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 
+from assay.base import rng_for
 from assay.cli import main
-from assay.seeds import rng_for
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 COMMANDS = {

@@ -15,10 +15,10 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.config import Settings, validate
-from assay.data import Annotation, Dataset, annotate, make, recipe_from
+from assay.base import Array, Settings, validate
+from assay.dataset import Annotation, Dataset, make, recipe_from
 from assay.diagnosis import leakage
+from assay.exchange import annotate
 from assay.metrics import gather_from
 from benchmarks.pages import publish
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from assay.base import DataError
 from assay.cli import main
-from assay.errors import DataError
 from benchmarks.attempts import attempt
 from benchmarks.fuzz import Work
 

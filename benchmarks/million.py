@@ -14,15 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import bits
-from assay.data import Dataset
+from assay.base import Codes, rng_for
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset
 from assay.diagnosis import diagnose
-from assay.logic import Knowledge
-from assay.metrics import METRICS, Evidence, score
-from assay.metrics.scoring import RESAMPLES
-from assay.predictions import Answer, Predictions
-from assay.seeds import rng_for
+from assay.logic import Knowledge, bits
+from assay.metrics import METRICS, RESAMPLES, Evidence, score
 from benchmarks.timing import Result, rate
 
 ROWS = 1_000_000

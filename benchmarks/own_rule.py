@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.mending import STRATEGIES, Holdings, Situation
+from assay.base import Array, Codes
+from assay.lab import STRATEGIES, Holdings, Situation
 from benchmarks.pages import read_records, write_between
 
 if TYPE_CHECKING:
-    from assay.data import Dataset
+    from assay.dataset import Dataset
 
 RULE = "stripe and dots >= 2"
 VALUES: dict[str, tuple[Any, ...]] = {

@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.base import Codes, rng_for
 from assay.diagnosis import diagnose, read_thresholds
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 from assay.testing import Habitat, habitat
 from benchmarks.pages import write_between
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from tests.logic.prolog import asp, swi
+from tests.prolog import asp, swi
 
-from assay.arrays import Codes
+from assay.base import Codes, rng_for
 from assay.families.trains.rules import TEMPLATE
 from assay.families.trains.source import TrainDistribution, train_space
 from assay.prolog import (
@@ -28,7 +28,6 @@ from assay.prolog import (
     question_of,
     read_program,
 )
-from assay.seeds import rng_for
 from benchmarks.timing import Result
 
 TRAINS = 10_000

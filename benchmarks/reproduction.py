@@ -14,10 +14,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.studies import (
+from assay.lab import (
     PLAIN,
+    FidelityRow,
     Record,
     RecordKey,
+    SeedSummary,
+    StudyFidelity,
     absent_tables,
     fidelity,
     find_study,
@@ -25,8 +28,6 @@ from assay.studies import (
     read_records,
     summaries,
 )
-from assay.studies.ledger import FidelityRow, StudyFidelity
-from assay.studies.summary import SeedSummary
 
 KEPT = Path(__file__).parent / "records"
 LEAST, ROUNDING = 0.02, 0.005

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from assay.config import Settings
-from assay.data import Recipe, make
+from assay.base import Settings
+from assay.dataset import Recipe, make
 from assay.families.robots.drawing import BLANK, HEIGHT, Pen, arms, head, legs
 from assay.families.robots.task import COLOURS, Robots
 from assay.render import Canvas

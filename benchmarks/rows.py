@@ -10,9 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from assay.data import parquet_bytes
-from assay.suites import BoardRow, find_suite, read_rows, write_board
-from assay.suites.rows import MEASURES, add_rows
+from assay.contracts import parquet_bytes
+from assay.lab import MEASURES, BoardRow, add_rows, find_suite, read_rows, write_board
 from benchmarks.fuzz import Work
 from benchmarks.hostile import HOSTILE
 

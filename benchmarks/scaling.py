@@ -175,9 +175,8 @@ def measure(part: str) -> None:
 
 
 def _chess(folder: Path) -> dict[str, Any]:
-    from assay.config import Settings
-    from assay.data import ShardWriter, recipe_from
-    from assay.data.shard import jobs
+    from assay.base import Settings
+    from assay.dataset import ShardWriter, jobs, recipe_from
 
     recipe = recipe_from("valued", Settings(CHESS))
     writer = ShardWriter(recipe)
@@ -197,9 +196,8 @@ def _chess(folder: Path) -> dict[str, Any]:
 
 def _driver(folder: Path) -> dict[str, Any]:
     """Measure what the driver does with shards that others made; small pictures do, since it reads labels only."""
-    from assay.config import Settings
-    from assay.data import ShardWriter, make, recipe_from
-    from assay.data.shard import jobs
+    from assay.base import Settings
+    from assay.dataset import ShardWriter, jobs, make, recipe_from
 
     recipe = recipe_from("valued", Settings({**CHESS, "width": 64}))
     writer = ShardWriter(recipe)
@@ -218,8 +216,8 @@ def _driver(folder: Path) -> dict[str, Any]:
 def _training(folder: Path) -> dict[str, float]:
     import torch
 
-    from assay.config import Settings
-    from assay.studies import RECORDS, folder_of, perform, records_of, study_from, tables_of, write_records
+    from assay.base import Settings
+    from assay.lab import RECORDS, folder_of, perform, records_of, study_from, tables_of, write_records
 
     torch.set_num_threads(1)
     study = study_from(Settings(STUDY), folder / "study")
@@ -252,7 +250,7 @@ def _training(folder: Path) -> dict[str, float]:
 
 
 def _ray(folder: Path) -> dict[str, float]:
-    from assay.data import Call, Cluster
+    from assay.exchange import Call, Cluster
 
     cluster = Cluster("local")
     list(cluster.run([Call(f"warm {number}", os.getpid, ()) for number in range(20)]))

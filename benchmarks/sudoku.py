@@ -12,8 +12,8 @@ from random import Random
 import numpy as np
 from PIL import Image, ImageDraw, ImageFilter, ImageFont
 
-from assay.config import Settings
-from assay.data import Recipe, make
+from assay.base import Settings
+from assay.dataset import Recipe, make
 from assay.families.sudoku.source import BoardSource
 from assay.families.sudoku.task import Sudoku
 from benchmarks.timing import Result, rate

@@ -14,8 +14,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from assay.data import Dataset
-from assay.suites import DATA, BoardRow, find_suite, make_data, read_rows, write_board
+from assay.dataset import Dataset
+from assay.lab import DATA, BoardRow, find_suite, make_data, read_rows, write_board
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "src" / "assay" / "suites" / "assay-1.yaml"

@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.config import Settings
+from assay.base import Array, Codes, Settings
 from assay.families.coco.settings import RULES
 from assay.logic import Knowledge, compile_diagram
-from assay.models import MODELS, Examples, ProgramLanguage, leaves_of, one_hot, pack_bits
-from assay.models.symbolic.synthesis.leaves import LeafBlock
+from assay.models import MODELS, Examples, LeafBlock, ProgramLanguage, leaves_of, one_hot, pack_bits
 from assay.tasks import TASKS, Task
 from benchmarks.timing import Result, rate
 

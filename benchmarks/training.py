@@ -5,10 +5,8 @@ from collections.abc import Callable
 import torch
 
 import assay
-from assay.data import Dataset
-from assay.models import MODELS, Feed
-from assay.models.core.optimization import Optimization
-from assay.models.core.steps import OneSeed
+from assay.dataset import Dataset
+from assay.models import MODELS, Feed, OneSeed, Optimization
 from benchmarks.by_hand import hand_written_loss
 from benchmarks.timing import Result, rate
 

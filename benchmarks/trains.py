@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.config import Settings
-from assay.data import Recipe, make
+from assay.base import Settings
+from assay.dataset import Recipe, make
 from assay.families.trains.source import ATTRIBUTES, michalski
 from assay.families.trains.task import MichalskiTrains
 from benchmarks.timing import Result, rate

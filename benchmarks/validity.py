@@ -19,9 +19,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, AssayError
 from assay.diagnosis import kinds_in_order, leakage, read_thresholds
-from assay.errors import AssayError
 from assay.metrics import Evidence, score
 from benchmarks.claims.diagnosing import diagnosed
 from benchmarks.pages import write_between

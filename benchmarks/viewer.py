@@ -7,16 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
-from assay.predictions import Answer, Predictions
-from assay.seeds import rng_for
-from assay.viewer import Query, State, page_of, verdict_of
-from assay.viewer.compare import compare_runs
-from assay.viewer.datasets import overview
-from assay.viewer.query import Misreading
-from assay.viewer.reading import reading_of
-from assay.viewer.runs import run_page
+from assay.base import Settings, rng_for
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset, make, recipe_from
+from assay.viewer import Misreading, Query, State, compare_runs, overview, page_of, reading_of, run_page, verdict_of
 from benchmarks.timing import Result
 
 SAMPLES, RUNS = 100_000, 10

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import assay
+from assay.base import Registry
 from assay.doors import homes_in
-from assay.registry import Registry
 
 HERE = Path(__file__).parent
 GROUPS = {

@@ -15,9 +15,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from assay.concepts import ConceptSpace
-from assay.config import describe_settings
+from assay.base import describe_settings
 from assay.families import FAMILIES
+from assay.logic import ConceptSpace
 from assay.models import MODELS
 from assay.tasks import TASKS, Preset, Task, TaskConfig
 

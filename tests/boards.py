@@ -5,9 +5,8 @@ from itertools import permutations, product
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import digits
-from assay.logic import AllDifferent, Constraint, Knowledge, Var
+from assay.base import Codes
+from assay.logic import AllDifferent, Constraint, Knowledge, Var, digits
 
 CELLS = [f"c{row}{column}" for row in range(4) for column in range(4)]
 GRID = np.arange(16).reshape(4, 4)

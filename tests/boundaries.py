@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.base import Codes
 from assay.logic import Knowledge
 
 

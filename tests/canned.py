@@ -6,13 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.contracts import BottleneckModel
-from assay.data import Dataset, SplitData
+from assay.base import Array, Codes, rng_for
+from assay.contracts import Answer, BottleneckModel, Predictions
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Answering, rule_head
-from assay.predictions import Answer, Predictions
 from assay.runs import RunFolder, write_record
-from assay.seeds import rng_for
 from assay.testing import certain
 from tests.conftest import write
 

@@ -10,9 +10,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads that wait for a core of
 import pytest
 from hypothesis import settings
 
-from assay.code_files import forget_files
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
+from assay.base import Settings, forget_files
+from assay.dataset import Dataset, make, recipe_from
 from tests.samples import skip_where_samples_are_missing
 
 Made = Callable[..., Dataset]

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import assay.data.annotated_copy
-import assay.data.exports
-import assay.data.imports
-import assay.data.pushing
+import assay.exchange.annotated_copy
+import assay.exchange.exports
+import assay.exchange.imports
+import assay.exchange.pushing
 import assay.reporting.write
 import assay.viewer.bundle  # noqa: F401
 from assay.cli import main

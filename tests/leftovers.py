@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from assay.files import open_atomically, write_folder
+from assay.base import open_atomically, write_folder
 
 
 def leave_file(path: Path) -> None:

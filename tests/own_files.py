@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from assay.base import forget_files
 from assay.cli import main
-from assay.code_files import forget_files
 from assay.diagnosis import FINDINGS
 from assay.metrics import METRICS
 from assay.models import MODELS
@@ -22,7 +22,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
+from assay.logic.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.logic.knowledge import Knowledge
 from assay.metrics.metric import per_example
 from assay.models.concept.cbm import CBM

@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
+from assay.base import Settings
+from assay.dataset import Dataset, make, recipe_from
 from assay.models import MODELS, NeuralModel, Order, train_run
 
 torch.set_num_threads(1)  # where tests run side by side, threads that wait for a core make a step 50 times as long

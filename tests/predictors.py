@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.data import SplitData
+from assay.base import Array, Codes, rng_for
+from assay.contracts import Answer, Predictions
+from assay.dataset import SplitData
 from assay.logic import Knowledge
 from assay.metrics import Evidence, gather
-from assay.predictions import Answer, Predictions
-from assay.seeds import rng_for
 
 
 def predictions(data: SplitData, labels: Codes, concepts: Codes | None = None) -> Predictions:

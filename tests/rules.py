@@ -1,7 +1,6 @@
 """Rules of several kinds on which what is computed is compared: bits, sums, objects with constraints, mixed values."""
 
-from assay.concepts import Concept, ConceptSpace, Slot, bits, digits
-from assay.logic import Constraint, Knowledge, parse
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, digits, parse
 
 # -- rules and worlds --------------------------------------------------------------------------------------------------
 

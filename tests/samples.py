@@ -8,7 +8,7 @@ from functools import partialmethod
 
 import pytest
 
-from assay.registry import Registry
+from assay.base import Registry
 from assay.tasks import TASKS, TaskRegistry
 
 SAMPLES = {

@@ -12,9 +12,8 @@ import pytest
 from benchmarks.attempts import attempt
 from benchmarks.bombs import hostile_values, small_files
 
-from assay.config import load_yaml
-from assay.errors import ConfigError, DataError
-from assay.predictions import read_predictions
+from assay.base import ConfigError, DataError, load_yaml
+from assay.contracts import read_predictions
 from tests.own_files import call
 from tests.samples import needs_task
 

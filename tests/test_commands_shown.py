@@ -8,7 +8,7 @@ import pytest
 import typer
 
 from assay.cli import app
-from assay.data import RECIPE_KEYS
+from assay.dataset import RECIPE_KEYS
 from assay.models import MODELS
 from assay.tasks import TASKS
 from tests.samples import MISSING

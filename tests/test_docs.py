@@ -11,7 +11,7 @@ from docs import api, examples, gallery, pages
 from docs.parts_diagram import draw_parts, parts_of
 from docs.run_notebook import cells_of, run_cells
 
-from assay.distribution import VERSION
+from assay.base import VERSION
 from assay.families import FAMILIES
 from assay.models import MODELS
 from assay.tasks import TASKS

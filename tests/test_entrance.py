@@ -10,7 +10,7 @@ import pytest
 
 import assay
 from assay import __main__ as entrance
-from assay.distribution import VERSION
+from assay.base import VERSION
 
 
 def test_public_names_are_listed_and_come_from_their_homes():

@@ -8,8 +8,8 @@ from benchmarks.deleted import deleted_outputs
 from benchmarks.fuzz import prepare
 from safetensors.numpy import load_file, save_file
 
+from assay.base import start_program
 from assay.contracts import to_json
-from assay.processes import start_program
 from assay.runs import RunFolder, sealed
 from tests.own_files import OWN, call
 from tests.samples import needs_task

@@ -8,10 +8,10 @@ import pytest
 from benchmarks.hostile import HOSTILE, PLAIN, Pages, Shape, surplus
 
 import assay
-from assay.data import Dataset
-from assay.errors import ConfigError, DataError
+from assay.base import ConfigError, DataError
+from assay.dataset import Dataset
+from assay.lab import BoardRow, SuiteEntry, find_suite, read_rows, write_board, write_rows
 from assay.render import encode_png
-from assay.suites import BoardRow, SuiteEntry, find_suite, read_rows, write_board, write_rows
 from tests.own_files import call
 
 PACKAGE = Path(assay.__file__).parent

@@ -13,8 +13,7 @@ from assay.families import FAMILIES, SHARED
 
 PACKAGE = Path(assay.__file__).parent
 ORDER = [
-    "doors", "arrays", "errors", "distribution", "code_files", "links", "files", "frames", "html", "markdown", "plots", "progress", "processes", "registry", "seeds", "config", "contracts", "concepts", "logic", "prolog", "counting", "worlds", "render", "tasks", "data",
-    "families", "predictions", "metrics", "runs", "auditing", "diagnosis", "reporting", "viewer", "models", "mending", "testing", "studies", "suites", "api", "cli", "__main__",
+    "renamed", "doors", "base", "logic", "prolog", "counting", "contracts", "worlds", "render", "tasks", "dataset", "exchange", "families", "metrics", "runs", "auditing", "diagnosis", "reporting", "viewer", "models", "lab", "testing", "api", "cli", "__main__",
 ]  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 
@@ -83,13 +82,13 @@ def test_models_and_diagnosis_need_no_task():
             asked = [
                 name
                 for name in imports(path)
-                if name.startswith(("assay.tasks", "assay.families", "assay.data.rebuild"))
+                if name.startswith(("assay.tasks", "assay.families", "assay.dataset.rebuild"))
             ]
             assert not asked, f"{path} imports {asked}"
 
 
 def test_reading_a_dataset_loads_no_task():
-    code = "import sys; from assay.data import Dataset; from assay.diagnosis import diagnose_run; print([n for n in sys.modules if n.startswith('assay.tasks.')])"
+    code = "import sys; from assay.dataset import Dataset; from assay.diagnosis import diagnose_run; print([n for n in sys.modules if n.startswith('assay.tasks.')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
 
 

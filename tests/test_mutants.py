@@ -25,7 +25,7 @@ def test_a_fault_must_fit_exactly_once():
     [
         ("logic/cnf.py", "tests/logic/", "test_cnf.py"),
         ("auditing/noise.py", "tests/auditing/", ""),
-        ("prolog/lift.py", "tests/logic/prolog/", ""),
+        ("prolog/lift.py", "tests/prolog/", ""),
         ("diagnosis/interventions/units.py", "tests/diagnosis/", "test_units.py"),
         ("models/alpha_ilp/modes.py", "tests/models/test_alpha_ilp.py", "test_alpha_ilp.py"),
         ("models/core/losses.py", "tests/models/core/", ""),

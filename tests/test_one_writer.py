@@ -1,4 +1,4 @@
-"""Law: nothing but `assay.files` opens a file for writing, copies, moves or links one, in all of the package.
+"""Law: nothing but `assay.base.files` opens a file for writing, copies, moves or links one, in all of the package.
 
 So no name that others can guess is opened, nothing is written through a link, and nothing is there half-written. What
 writes for us is given memory, or a folder that is new and private. The rest is listed, with the reason.

@@ -7,9 +7,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from assay.code_files import forget_files, loaded_files
-from assay.data import Dataset
-from assay.studies import RunModels, load_study, perform, run_study
+from assay.base import forget_files, loaded_files
+from assay.dataset import Dataset
+from assay.lab import RunModels, load_study, perform, run_study
 from assay.tasks import TASKS
 from assay.viewer import State, ask_model, edit_sample
 from tests.own_files import OWN, POINTS, call, install, installed
@@ -198,8 +198,8 @@ def test_a_study_runs_the_file_where_that_is_allowed(by_file, tmp_path, monkeypa
 
 
 def test_workers_of_make_run_the_file_as_it_was(tmp_path, monkeypatch):
-    from assay.config import Settings
-    from assay.data import recipe_from
+    from assay.base import Settings
+    from assay.dataset import recipe_from
 
     file = tmp_path / "mine.py"
     file.write_text(OWN)

@@ -8,13 +8,13 @@ from benchmarks.attempts import attempt
 from benchmarks.links import COMMANDS, links_to_read, planted_links
 
 import assay.auditing.auditor
-import assay.data.exports
+import assay.exchange.exports
 import assay.reporting.write  # noqa: F401
+from assay.base import DataError
 from assay.cli import main  # noqa: F401
-from assay.data import Dataset
-from assay.errors import DataError
+from assay.dataset import Dataset
+from assay.lab import BoardRow, SuiteEntry, read_rows, write_rows
 from assay.runs import RunFolder
-from assay.suites import BoardRow, SuiteEntry, read_rows, write_rows
 from tests.own_files import call
 from tests.predictors import predictions
 from tests.samples import needs_task

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from benchmarks.reproduction import DIFFERS, KEPT, comparisons, page
 
-from assay.studies import fidelity
+from assay.lab import fidelity
 
 PAGE = Path(__file__).parents[1] / "docs" / "reproduction.md"
 

@@ -5,14 +5,12 @@ import shutil
 
 import pytest
 
-from assay.code_files import forget_files, load_file
+from assay.base import AssayError, DataError, Registry, UnknownName, forget_files, load_file
 from assay.contracts import fingerprint, to_json
-from assay.data import Dataset, task_of
-from assay.errors import AssayError, DataError, UnknownName
+from assay.dataset import Dataset, task_of
+from assay.lab import load_study, study_from
 from assay.metrics import METRICS
 from assay.models import MODELS
-from assay.registry import Registry
-from assay.studies import load_study, study_from
 from assay.tasks import TASKS
 from tests.own_files import OWN, call, install, installed
 
@@ -151,7 +149,7 @@ def test_a_study_that_names_code(place, text):
     assert "(sha256 " in err and err.startswith("error: study.yaml line ") and not (place / "out").exists()
     (place / "other.py").write_text("x = 1\n")
     assert "is code" in call("run", "study.yaml", "-o", "out", "--allow-code", "other.py")[2]
-    from assay.config import load_yaml
+    from assay.base import load_yaml
 
     with pytest.raises(AssayError):  # nor by the function that takes settings
         study_from(load_yaml(place / "study.yaml"))

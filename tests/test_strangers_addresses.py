@@ -12,9 +12,9 @@ import fsspec
 import pytest
 
 import assay
+from assay.base import DataError
 from assay.contracts import fingerprint, to_json
-from assay.data import Dataset
-from assay.errors import DataError
+from assay.dataset import Dataset
 from assay.runs import RunFolder, write_record
 from tests.own_files import call
 from tests.predictors import predictions

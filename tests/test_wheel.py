@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.distribution import VERSION
+from assay.base import VERSION
 
 ROOT = Path(__file__).parent.parent
 pytestmark = [

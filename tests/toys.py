@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace, bits
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
-from assay.logic import Knowledge, Odds, parse
+from assay.base import Settings
+from assay.dataset import Dataset, Recipe, make
+from assay.logic import Concept, ConceptSpace, Knowledge, Odds, bits, parse
 from assay.render import Box, Layout, ObjectBox, Picture, boxes_of
 from assay.tasks import Column, Task
 from assay.worlds import Style, World

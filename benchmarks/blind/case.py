@@ -6,10 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, rng_for
 from assay.logic import Knowledge
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 
 WORDS = frozenset(
     ["sound", "spurious", "shortcut", "annotations", "leaking", "memorised", "shifted", "wrong rule", "missed region",

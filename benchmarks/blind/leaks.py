@@ -4,10 +4,8 @@ import numpy as np
 import torch
 from sklearn.ensemble import RandomForestClassifier
 
-from assay.arrays import Array
-from assay.concepts import bits, digits
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import Array, rng_for
+from assay.logic import Knowledge, bits, digits
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (
     Camera,

@@ -6,10 +6,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from assay.arrays import Codes
-from assay.concepts import bits
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import Codes, rng_for
+from assay.logic import Knowledge, bits
 from benchmarks.blind.case import Answers, Draft, case, known_worlds
 from benchmarks.blind.perception import (
     Camera,

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.logic import NO_RULE, Knowledge, Label
+from assay.base import Array, Codes
+from assay.logic import NO_RULE, Concept, ConceptSpace, Knowledge, Label, Value
 
 
 def space_of(**concepts: Sequence[Value]) -> ConceptSpace:

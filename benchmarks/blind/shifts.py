@@ -4,9 +4,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
-from assay.concepts import bits, digits
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.logic import Knowledge, bits, digits
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (
     Camera,

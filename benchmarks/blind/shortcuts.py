@@ -4,10 +4,8 @@ import numpy as np
 import torch
 from sklearn.linear_model import LogisticRegression
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits, digits
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, bits, digits
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import Camera, draw, exact, misread, quietly, sharp, space_of, top, widen
 

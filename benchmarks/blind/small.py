@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from assay.concepts import bits, digits
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.logic import Knowledge, bits, digits
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import draw, misread, sharp, space_of, top
 

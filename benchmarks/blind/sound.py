@@ -6,9 +6,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from assay.concepts import ConceptSpace, bits, digits
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.logic import ConceptSpace, Knowledge, bits, digits
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (
     Camera,

@@ -5,8 +5,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
-from assay.arrays import Array, Codes
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
 from benchmarks.blind.case import Answers, Draft, case
 from benchmarks.blind.perception import (
     Camera,

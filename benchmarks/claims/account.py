@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.diagnosis import Finding
 from benchmarks.claims.on_label_findings import region_of
 from benchmarks.claims.on_labels import causes_of

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.diagnosis import Counterfactuals, Effects, Thresholds, diagnose, read_thresholds
 from assay.metrics import mean_score
 from benchmarks.claims.predictors import random_predictor

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from benchmarks.claims.account import accounted_by, names_cause
 from benchmarks.claims.on_concept_findings import (
     expected_within,

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
 from benchmarks.claims.on_concepts import kept_in_training
 from benchmarks.claims.on_labels import best_by_concepts, causes_of
 from benchmarks.claims.patterns import Share, listed, says, whole

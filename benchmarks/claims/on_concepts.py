@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from benchmarks.claims.patterns import Share, listed, percent_is, says
 from benchmarks.claims.rows import Rows, clearly_below, wilson
 from benchmarks.claims.told import Place, Told, count_is, holds, percent_of, share_is, values_of

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.seeds import rng_for
+from assay.base import Array, rng_for
 from benchmarks.claims.on_concepts import confusion
 from benchmarks.claims.on_labels import causes_of, pair_shares
 from benchmarks.claims.patterns import Share, listed, percent_is, says, whole

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from benchmarks.claims.on_concepts import surely_right
 from benchmarks.claims.patterns import Share, listed, says
 from benchmarks.claims.rows import Rows, wilson

@@ -6,11 +6,9 @@ from functools import cache
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.logic import NO_RULE, Constraint, Knowledge, parse
+from assay.base import Array, Codes, rng_for
+from assay.logic import NO_RULE, Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, bits, digits, parse
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 from assay.testing import habitat
 
 Random = np.random.Generator

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.logic import ConceptSpace
 
 DRAWS = 400
 
@@ -15,7 +14,7 @@ DRAWS = 400
 def inside(where: str, space: ConceptSpace, codes: Codes) -> Array:
     """Return which worlds lie in a region that is told in words.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> inside("a and not b or where not a", bits(["a", "b"]), np.array([[1, 0], [1, 1], [0, 1]])).tolist()
     [True, False, True]
     """

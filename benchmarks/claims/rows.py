@@ -7,10 +7,9 @@ from math import exp, lgamma, log, sqrt
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, rng_for
 from assay.logic import Knowledge
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 
 MOST_WORLDS, SAMPLED = 60_000, 1500
 """Up to so many worlds all are looked at to see what the rule uses; of more, a sample."""

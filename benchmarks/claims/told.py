@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.diagnosis import Diagnosis, Finding
 from assay.logic import Knowledge
 from assay.metrics import Evidence

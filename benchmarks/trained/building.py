@@ -7,7 +7,7 @@ import numpy as np
 import sklearn
 import torch
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from benchmarks.trained.data import Bench, Shown, bench_of, changes_of, show, table_of, training_data, worlds_of
 from benchmarks.trained.following import CHANGES, answer, arrays_of, next_facts
 from benchmarks.trained.kept import PAIRS, Case

@@ -5,10 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.logic import NO_RULE, Knowledge, evaluate, parse
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.logic import NO_RULE, ConceptSpace, Knowledge, evaluate, parse
 from benchmarks.trained.setups import Setup
 from benchmarks.trained.sources import Batch, Look, Source, restricted
 

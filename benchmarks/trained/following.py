@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from benchmarks.trained.data import Bench, Shown, changes_of, show, worlds_of
 from benchmarks.trained.kept import packed
 from benchmarks.trained.models import Answers, Trained

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
+from assay.base import Array, Codes, distinct_rows
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 from benchmarks.trained.kept import Case

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 

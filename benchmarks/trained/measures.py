@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from benchmarks.trained.judged import Count, Judged, count, judged, numbered, used_columns
 from benchmarks.trained.kept import Case
 from benchmarks.trained.rule_measures import SMALLEST, boundary_facts, pair_facts, rule_facts

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.logic import Knowledge
 from benchmarks.trained.networks import (
     ExactHead,

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from torch import Tensor, nn
 from torch.nn import functional
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.logic import Knowledge
 
 BATCH, RATE, TINY = 64, 3e-3, 1e-6

@@ -13,10 +13,8 @@ import numpy as np
 from PIL import Image
 from sklearn.datasets import load_digits
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 from benchmarks.trained.sources import Batch, Look, marked
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"

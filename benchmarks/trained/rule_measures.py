@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.seeds import rng_for
+from assay.base import Array, rng_for
 from benchmarks.trained.judged import Count, Judged, count, moves
 from benchmarks.trained.kept import PAIRS, Case
 

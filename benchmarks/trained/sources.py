@@ -12,12 +12,9 @@ from typing import Protocol
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace
-from assay.config import Settings
-from assay.data import recipe_from
-from assay.logic import Constraint, Knowledge, ground_formula, names_in
-from assay.seeds import rng_for
+from assay.base import Array, Codes, Settings, rng_for
+from assay.dataset import recipe_from
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, ground_formula, names_in
 from assay.tasks import Task
 
 GLYPH, CELL, MARK, FRAME = 5, 7, 4, 5

@@ -4,6 +4,7 @@ The names below are the public interface; each is imported when first used, so t
 """
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -41,25 +42,28 @@ if TYPE_CHECKING:
     from assay.api import score_entry as score_entry
     from assay.api import train as train
     from assay.api import view as view
-    from assay.concepts import Concept as Concept
-    from assay.concepts import ConceptSpace as ConceptSpace
-    from assay.concepts import EncoderGroup as EncoderGroup
-    from assay.concepts import Slot as Slot
-    from assay.concepts import bits as bits
-    from assay.concepts import digits as digits
+    from assay.base import AssayError as AssayError
+    from assay.base import __version__ as __version__
+    from assay.contracts import Answer as Answer
+    from assay.contracts import Predictions as Predictions
+    from assay.contracts import read_predictions as read_predictions
     from assay.counting import count_readings as count_readings
-    from assay.data import Dataset as Dataset
-    from assay.data import Recipe as Recipe
-    from assay.data import SplitData as SplitData
-    from assay.data import from_hf as from_hf
-    from assay.data import from_table as from_table
+    from assay.dataset import Dataset as Dataset
+    from assay.dataset import Recipe as Recipe
+    from assay.dataset import SplitData as SplitData
     from assay.diagnosis import FINDINGS as FINDINGS
     from assay.diagnosis import Diagnosis as Diagnosis
-    from assay.distribution import __version__ as __version__
-    from assay.errors import AssayError as AssayError
+    from assay.exchange import from_hf as from_hf
+    from assay.exchange import from_table as from_table
+    from assay.logic import Concept as Concept
+    from assay.logic import ConceptSpace as ConceptSpace
     from assay.logic import Constraint as Constraint
+    from assay.logic import EncoderGroup as EncoderGroup
     from assay.logic import Knowledge as Knowledge
+    from assay.logic import Slot as Slot
+    from assay.logic import bits as bits
     from assay.logic import compile_diagram as compile_diagram
+    from assay.logic import digits as digits
     from assay.logic import evaluate as evaluate
     from assay.logic import knowledge_from_cnf as knowledge_from_cnf
     from assay.logic import latex as latex
@@ -81,9 +85,6 @@ if TYPE_CHECKING:
     from assay.models import MODELS as MODELS
     from assay.models import TorchSplit as TorchSplit
     from assay.models import wrap as wrap
-    from assay.predictions import Answer as Answer
-    from assay.predictions import Predictions as Predictions
-    from assay.predictions import read_predictions as read_predictions
     from assay.render import Box as Box
     from assay.render import Layout as Layout
     from assay.render import Picture as Picture
@@ -103,10 +104,13 @@ if TYPE_CHECKING:
 else:
     from assay.doors import door
 
+    from assay.renamed import RenamedRooms
+
     __getattr__, __dir__, __all__ = door(__name__)
+    sys.meta_path.append(RenamedRooms())
 
 
 if "ASSAY_PARENT" in os.environ:  # a worker ends with its parent also while it still imports what it needs
-    from assay.processes import watch_parent_of_worker
+    from assay.base.processes import watch_parent_of_worker
 
     watch_parent_of_worker()

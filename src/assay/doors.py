@@ -7,6 +7,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from assay.renamed import renamed
+
 OFFERED = re.compile(r"^    from (\S+) import (\w+) as \2$", re.MULTILINE)
 
 
@@ -16,7 +18,7 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
 
     def load(name: str) -> Any:
         if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            return renamed(package, name)
         return getattr(import_module(homes[name]), name)
 
     return load, lambda: sorted(homes), sorted(homes)

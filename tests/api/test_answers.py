@@ -9,10 +9,9 @@ import pytest
 import torch
 
 from assay.api import count, diagnose, make, predictions_for, score
-from assay.concepts import Concept, ConceptSpace, bits
-from assay.data import Dataset
-from assay.errors import ConfigError, DataError
-from assay.logic import Knowledge
+from assay.base import ConfigError, DataError
+from assay.dataset import Dataset
+from assay.logic import Concept, ConceptSpace, Knowledge, bits
 from tests.predictors import oracle
 from tests.toys import Shelf, written
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import assay
-from assay.data import Dataset
-from assay.errors import ConfigError
-from assay.predictions import Answer, Predictions
+from assay.base import ConfigError
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset
 from tests.predictors import predictions
 from tests.toys import Shelf, written
 

@@ -12,7 +12,7 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 import assay
-from assay.data import Dataset
+from assay.dataset import Dataset
 from tests.samples import needs_task
 
 pytestmark = needs_task("mnlogic", "mnadd-half")

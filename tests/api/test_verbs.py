@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.cli import main
-from assay.data import Dataset
+from assay.dataset import Dataset
 from tests.pixels import pixels, trained
 from tests.samples import needs_task
 

@@ -16,13 +16,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.auditing import Audit, AuditedDataset, audit, audited_dataset, open_imported
-from assay.concepts import bits
+from assay.base import Entry, rng_for
 from assay.contracts import fingerprint, to_json
-from assay.data import Dataset
-from assay.logic import Knowledge
-from assay.registry import Entry
+from assay.dataset import Dataset
+from assay.logic import Knowledge, bits
 from assay.render import Layout, Picture, encode_png
-from assay.seeds import rng_for
 from assay.tasks import TASKS, Column, Task
 from assay.worlds import Style, World
 from tests.conftest import write

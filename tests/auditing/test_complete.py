@@ -8,8 +8,8 @@ import pandas as pd
 import pytest
 
 from assay.auditing import AuditedDataset, audit, open_imported
+from assay.base import rng_for
 from assay.metrics import wilson
-from assay.seeds import rng_for
 from tests.auditing.planted import Row, finding, folder_of, picture, rows
 
 Draw = Callable[[Row, int], np.ndarray]

@@ -5,8 +5,8 @@ import pyarrow as pa
 import pytest
 
 from assay.auditing import audit, audited_dataset, open_imported
+from assay.base import rng_for
 from assay.logic import Knowledge, Odds, parse
-from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.auditing.planted import Described, Squares, examined_task, failed, finding, folder_of, made, rewritten, rows
 

@@ -7,10 +7,9 @@ import pandas as pd
 import pytest
 
 from assay.auditing import CHECKS, audit, audited_dataset, is_imported, open_imported
-from assay.errors import AssayError, DataError
+from assay.base import AssayError, DataError, rng_for
 from assay.logic import TRUE
 from assay.render import encode_png
-from assay.seeds import rng_for
 from tests.auditing.planted import RULE, audited, finding, folder_of, picture, rows
 from tests.conftest import write
 

@@ -6,8 +6,8 @@ from benchmarks.audit import Setting, dataset
 from PIL import Image
 
 from assay.auditing import audit, audited_dataset, nuisances, open_imported
+from assay.base import rng_for
 from assay.render import Picture
-from assay.seeds import rng_for
 from tests.auditing.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows
 
 

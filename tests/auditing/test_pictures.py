@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from assay.auditing import AuditedDataset, AuditedSplit, audit
-from assay.concepts import Concept, ConceptSpace
-from assay.errors import DataError
+from assay.base import DataError, rng_for
+from assay.logic import Concept, ConceptSpace
 from assay.render import encode_png
-from assay.seeds import rng_for
 
 SPACE = ConceptSpace(
     (Concept("hue", ("red", "green", "blue")), Concept("kind", ("x", "y", "z")), Concept("big", (False, True)))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from assay.auditing import CHECKS, Audit, audit, card_section, open_imported, write_audit
-from assay.errors import UnknownName
+from assay.base import UnknownName
 from tests.auditing.planted import folder_of, rows
 
 LEFT = ["duplicates", "visible", "nuisances"]

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from assay.auditing import AuditedDataset, AuditedSplit, audit
-from assay.concepts import bits, digits
-from assay.logic import Constraint, Knowledge, parse
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.logic import Constraint, Knowledge, bits, digits, parse
 
 SPACE = bits(["a", "b", "c"])
 RULE = Knowledge.of(SPACE, {"y": "a and b"})

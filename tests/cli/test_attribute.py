@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.config import Settings
+from assay.base import Settings
+from assay.contracts import Answer
 from assay.models import Order, train_run
-from assay.predictions import Answer
 from assay.testing import oracle
 from tests.pixels import pixels
 from tests.predictors import predictions

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from assay.auditing import CHECKS
-from assay.data import Dataset
+from assay.dataset import Dataset
 from tests.auditing.planted import folder_of, rows
 from tests.conftest import write
 

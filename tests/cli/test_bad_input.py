@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import Dataset
-from assay.errors import DataError
+from assay.base import DataError
+from assay.dataset import Dataset
 from tests.cli.test_cli import PIXELS, by_hand
 from tests.samples import needs_task
 

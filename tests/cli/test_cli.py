@@ -12,13 +12,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from assay.data import EXPORTS, Dataset
-from assay.distribution import install_line
-from assay.errors import DataError
-from assay.mending import STRATEGIES
+from assay.base import DataError, install_line
+from assay.dataset import Dataset
+from assay.exchange import EXPORTS
+from assay.lab import STRATEGIES, LocalWorkers, perform
 from assay.metrics import METRICS
 from assay.models import BACKBONES, METHODS, MODELS
-from assay.studies import LocalWorkers, perform
 from assay.tasks import TASKS
 from tests.pixels import TASK
 from tests.quick import FEW, tasks

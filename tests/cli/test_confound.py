@@ -9,9 +9,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import assay
+from assay.base import AssayError, rng_for
 from assay.cli import app
-from assay.errors import AssayError
-from assay.seeds import rng_for
 from tests.conftest import write
 
 

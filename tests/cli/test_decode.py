@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
-from assay.predictions import apply_constraints, read_predictions
-from assay.seeds import rng_for
+from assay.base import Settings, rng_for
+from assay.contracts import apply_constraints, read_predictions
+from assay.dataset import Dataset, Recipe, make
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
-from assay.errors import DataError
+from assay.base import DataError, Settings
+from assay.dataset import Dataset, make, recipe_from
 from assay.models import Order, load_model, train_run
 from assay.runs import RunFolder, evidence_of, read_other_rule, under_rule
 from tests.pixels import QUICK, TASK

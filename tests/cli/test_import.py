@@ -1,6 +1,6 @@
 """`assay import` on the command line: a table becomes a dataset that `show`, `audit` and `count` take."""
 
-from tests.data.imports.drawn import draw, write_table
+from tests.exchange.imports.drawn import draw, write_table
 
 
 def test_import_show_count_and_refusals(assay, tmp_path):

@@ -13,7 +13,7 @@ from tests.cli.test_orphans import alive
 
 SLEEPER = """
 import subprocess, sys
-from assay.processes import start_program
+from assay.base.processes import start_program
 with start_program([sys.executable, "-c", sys.argv[1]], stdout=subprocess.PIPE, text=True) as program:
     print(program.pid, program.stdout.readline().strip(), flush=True)
     program.wait()
@@ -91,7 +91,7 @@ def test_an_early_interrupt_prints_no_traceback(delay: float, tmp_path: Path) ->
 def test_an_interrupt_that_a_callback_drops_is_sent_again() -> None:
     code = """
 import os, signal, sys, time, weakref
-from assay.processes import hear_interrupts
+from assay.base.processes import hear_interrupts
 class Thing: pass
 hear_interrupts()
 thing = Thing()

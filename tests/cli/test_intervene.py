@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from assay.predictions import Answer, Predictions
+from assay.contracts import Answer, Predictions
 from tests.pixels import trained
 
 

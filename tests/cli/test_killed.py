@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import Dataset
+from assay.dataset import Dataset
 from tests.predictors import predictions
 from tests.samples import needs_task
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from assay.data import Dataset
+from assay.dataset import Dataset
 from assay.runs import RunFolder
 
 

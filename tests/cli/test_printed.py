@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from assay.base import VERSION
 from assay.cli import main
-from assay.distribution import VERSION
 from assay.tasks import TASKS
 from tests.own_files import OWN, install, installed
 from tests.samples import needs_task

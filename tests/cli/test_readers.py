@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from assay.api import Run, intervene
-from assay.data import Dataset
+from assay.dataset import Dataset
 from tests.cli.conftest import Told
 from tests.endpoint import Endpoint, Fault, pictures
-from tests.models.readers.conftest import write_clip
+from tests.models.language.readers.conftest import write_clip
 from tests.pixels import trained
 
 Assay = Callable[..., Told]

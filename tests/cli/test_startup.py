@@ -27,8 +27,8 @@ print(json.dumps(loaded))
 STUDY = "tasks: [{task: mnlogic, k: 2}]\nmodels: [rules]\nn: 16\n"
 HEAVY = ["torch", "sklearn", "scipy.stats", "pandas", "matplotlib", "transformers"]
 NOT_FOR = {  # in this order in one process, which loads more with each command
-    "--help": ["numpy", "pydantic", "rich", "yaml", "assay.config", "assay.data.dataset"],
-    "list": ["pyarrow", "scipy", "assay.logic.knowledge", "assay.data.dataset"],
+    "--help": ["numpy", "pydantic", "rich", "yaml", "assay.base.config", "assay.dataset.dataset"],
+    "list": ["pyarrow", "scipy", "assay.logic.knowledge", "assay.dataset.dataset"],
     "score": ["jinja2", "assay.reporting", "assay.diagnosis", "assay.counting"],
     "run": ["assay.reporting.write", "assay.viewer"],
 }

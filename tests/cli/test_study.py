@@ -4,7 +4,7 @@ import json
 
 import yaml
 
-from assay.studies import departures, ready_studies
+from assay.lab import departures, ready_studies
 
 
 def test_ready_studies_are_listed(assay):

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from assay.suites import BoardRow, find_suite, read_rows, write_rows
+from assay.lab import BoardRow, find_suite, read_rows, write_rows
 from tests.samples import needs_task
 
 SUITE = find_suite()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import Dataset
+from assay.dataset import Dataset
 from tests.cli.conftest import Told
 from tests.pixels import trained
 

@@ -8,8 +8,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from assay.base import EXTRAS
 from assay.cli import app
-from assay.distribution import EXTRAS
 from tests.samples import needs_task
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Hashable, Sequence
 from itertools import permutations, product
 
-from assay.concepts import ABSENT, ConceptSpace, Value
+from assay.logic import ABSENT, ConceptSpace, Value
 
 World = tuple[Value, ...]
 Rule = Callable[[World], Hashable]

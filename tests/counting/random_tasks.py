@@ -7,12 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot
+from assay.base import Codes, KnowledgeError, rng_for
 from assay.counting import count_readings
-from assay.errors import KnowledgeError
-from assay.logic import Const, Count, Formula, If, Knowledge, Member, Var
-from assay.seeds import rng_for
+from assay.logic import (
+    ABSENT,
+    Concept,
+    ConceptSpace,
+    Const,
+    Count,
+    EncoderGroup,
+    Formula,
+    If,
+    Knowledge,
+    Member,
+    Slot,
+    Var,
+)
 from tests.counting.brute import World, deciding, every_world
 from tests.logic.formulas import Rng, Scope, meaning, number, pick, symbol, truth
 

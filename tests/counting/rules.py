@@ -4,9 +4,8 @@ from itertools import product
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.logic import Knowledge
+from assay.base import Codes
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, Slot, bits, digits
 
 EVENODD = [(0, 6), (2, 8), (4, 6), (4, 8), (1, 5), (3, 7), (1, 9), (3, 9)]
 HALF = [(0, 0), (0, 1), (2, 3), (2, 4)]

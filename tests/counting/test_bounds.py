@@ -6,10 +6,9 @@ from itertools import count
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
+from assay.base import ConfigError, KnowledgeError, TooLarge
 from assay.counting import count_readings
-from assay.errors import ConfigError, KnowledgeError, TooLarge
-from assay.logic import Knowledge
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, Slot, bits, digits
 from tests.counting.rules import addition, cle4evr, conjunction, driving, names, xor
 
 

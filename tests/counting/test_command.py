@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from assay.base import AssayError, Settings
 from assay.cli import app
-from assay.config import Settings
-from assay.data import training_support
-from assay.errors import AssayError
+from assay.dataset import training_support
 from assay.tasks import TASKS
 
 

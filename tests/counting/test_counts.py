@@ -5,9 +5,8 @@ from math import factorial
 import numpy as np
 import pytest
 
-from assay.concepts import bits, digits
 from assay.counting import count_readings
-from assay.logic import Knowledge
+from assay.logic import Knowledge, bits, digits
 from tests.counting import brute
 from tests.counting.rules import (
     AHEAD,

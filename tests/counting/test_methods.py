@@ -6,10 +6,9 @@ import sys
 import pytest
 from pysat.solvers import Cadical153
 
-from assay.concepts import digits
+from assay.base import ConfigError, MissingExtra, RunFailed, UnknownName
 from assay.counting import count_readings, count_with, encode_problem
-from assay.errors import ConfigError, MissingExtra, RunFailed, UnknownName
-from assay.logic import Knowledge, to_cnf
+from assay.logic import Knowledge, digits, to_cnf
 from tests.counting import brute
 from tests.counting.random_tasks import every_reading, flat_space, random_task, slot_space
 

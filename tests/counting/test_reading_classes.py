@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
+from assay.base import ConfigError
 from assay.counting import count_readings
-from assay.errors import ConfigError
-from assay.logic import Constraint, Knowledge, parse
+from assay.logic import ABSENT, Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, bits, digits, parse
 from tests.counting import brute
 from tests.counting.random_tasks import every_reading, flat_space, random_task, said, shuffled_rows, slot_space
 

@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 import assay
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits, digits
+from assay.base import ConfigError, UnknownName, rng_for
 from assay.counting import ReadingCount, count_readings
-from assay.errors import ConfigError, UnknownName
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, bits, digits
 from tests.counting import brute
 from tests.counting.random_tasks import every_reading, flat_space, random_task, slot_space
 from tests.counting.rules import EVENODD, addition, both_ways, cle4evr, xor

@@ -8,12 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, bits
+from assay.base import Array, Codes, rng_for
 from assay.diagnosis import Counterfactuals, Diagnosis, Effects, Reliance, Rights, diagnose, read_thresholds
-from assay.logic import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Concept, ConceptSpace, Knowledge, Label, bits
 from assay.metrics import Evidence, mean_score
-from assay.seeds import rng_for
 
 Random = np.random.Generator
 SIGNS = ConceptSpace(

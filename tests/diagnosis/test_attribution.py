@@ -6,13 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits
+from assay.base import ConfigError, RuleUnknown, rng_for
 from assay.contracts import BottleneckModel, one_hot
 from assay.diagnosis import ATTRIBUTION_HEAD as HEAD
 from assay.diagnosis import CAUSES, attribute, diagnose, evidence_of, rule_head
-from assay.errors import ConfigError, RuleUnknown
-from assay.logic import NO_RULE, Knowledge, Label
-from assay.seeds import rng_for
+from assay.logic import NO_RULE, Concept, ConceptSpace, Knowledge, Label, bits
 
 SUM = Knowledge.of(bits(["a", "b"]), {"y": "a + b"})
 

@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from assay.arrays import Array
-from assay.concepts import bits, digits
+from assay.base import Array
 from assay.diagnosis import Finding, diagnose
-from assay.logic import Knowledge
+from assay.logic import Knowledge, bits, digits
 from assay.metrics import METRICS, Evidence
 
 LAMPS = Knowledge.of(bits(["lamp", "bus", "tram", "rain"]), {"y": "lamp and (bus or tram)"})

@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.arrays import Array, Codes
-from assay.concepts import bits
+from assay.base import Array, Codes, rng_for
 from assay.diagnosis import Diagnosis, diagnose
-from assay.logic import Knowledge
+from assay.logic import Knowledge, bits
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 from assay.testing import SPECIMENS, Habitat, habitat, known_specimens
 from tests.diagnosis.models import evidence
 
@@ -166,8 +164,8 @@ def test_silence_about_half_of_the_concepts_is_opaque(driving: Habitat) -> None:
 
 
 def test_labels_are_judged_against_the_likelier_value_where_they_are_drawn() -> None:
-    from assay.config import Settings
-    from assay.data import recipe_from
+    from assay.base import Settings
+    from assay.dataset import recipe_from
 
     task = recipe_from("robots", Settings({"stochastic": True, "scale": 0.2})).task
     assert task.knowledge.stochastic

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.concepts import Concept, ConceptSpace, Slot, bits
+from assay.base import rng_for
 from assay.diagnosis import STATES, ConceptState, diagnose, read_thresholds
-from assay.logic import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Concept, ConceptSpace, Knowledge, Label, Slot, bits
 from assay.metrics import Evidence, wilson
-from assay.seeds import rng_for
 
 QUICK = read_thresholds({"verdict.resamples": 0})
 

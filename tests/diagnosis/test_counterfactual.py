@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.arrays import Codes
-from assay.data import PAIR_CONCEPT, PAIR_ROW, Dataset, SplitData
+from assay.base import Codes, DataError
+from assay.contracts import PAIR_CONCEPT, PAIR_ROW, Predictions
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Counterfactuals, counterfactuals, diagnose_run
-from assay.errors import DataError
-from assay.predictions import Predictions
 from assay.runs import RunFolder
 from assay.tasks import TASKS
 from tests.conftest import write

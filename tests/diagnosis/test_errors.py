@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 
-from assay.concepts import bits
+from assay.base import rng_for
 from assay.diagnosis import CAUSES, diagnose
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Knowledge, bits
 from tests.diagnosis.models import FINE, Model, clear_case, evidence, on_test, rule, signs, some, turned, unruled
 
 AND = rule("a and b")

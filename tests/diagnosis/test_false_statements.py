@@ -9,12 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
-from assay.config import Settings
-from assay.data import recipe_from
+from assay.base import Settings, rng_for
+from assay.dataset import recipe_from
 from assay.diagnosis import identifiability, used_concepts
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 from tests.diagnosis.models import (
     COLOUR,
     DOTS,
@@ -241,7 +239,7 @@ def test_what_a_black_box_misses_needs_no_more_examples(rng: Random) -> None:
 
 
 # -- boundary: pairs with values that nobody has shown ------------------------------------------------------------------
-# tests/diagnosis/test_counterfactual.py: such pairs are told apart; tests/data/test_pairs.py: none is drawn
+# tests/diagnosis/test_counterfactual.py: such pairs are told apart; tests/dataset/test_pairs.py: none is drawn
 
 
 def test_a_sum_has_no_far(rng: Random) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from assay.data import Dataset
+from assay.dataset import Dataset
 from assay.diagnosis import diagnose, headline
 from assay.metrics import METRICS
 from tests.diagnosis.models import CLEAR, clear_case

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 import assay
-from assay.concepts import bits, digits
 from assay.diagnosis import identifiability
-from assay.logic import NO_RULE, Knowledge, Label
+from assay.logic import NO_RULE, Knowledge, Label, bits, digits
 
 XOR = Knowledge.of(bits(["a", "b"]), {"y": "xor(a, b)"})
 WIDE = Knowledge.of(bits(["a", "b", *(f"x{n}" for n in range(12))]), {"y": "xor(a, b)"})

@@ -5,12 +5,10 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from assay.arrays import Codes
-from assay.concepts import bits, digits
+from assay.base import Codes, rng_for
 from assay.diagnosis import diagnose, read_thresholds
-from assay.logic import Knowledge, Odds, parse
+from assay.logic import Knowledge, Odds, bits, digits, parse
 from assay.metrics import Evidence, wilson
-from assay.seeds import rng_for
 from tests.diagnosis.models import evidence
 
 QUICK = read_thresholds({"verdict.resamples": 0})

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, bits
+from assay.base import Array, Codes, DataError
 from assay.diagnosis import leakage
-from assay.errors import DataError
-from assay.logic import Knowledge, Odds, parse
+from assay.logic import Concept, ConceptSpace, Knowledge, Odds, bits, parse
 from assay.metrics import Evidence
 
 ROWS = 2000

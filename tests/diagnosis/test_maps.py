@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, Slot
+from assay.base import rng_for
 from assay.diagnosis import ConceptState, diagnose, read_thresholds
-from assay.logic import Knowledge
+from assay.logic import Concept, ConceptSpace, Knowledge, Slot
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 
 QUICK = read_thresholds({"verdict.resamples": 0})
 

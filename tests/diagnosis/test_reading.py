@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.arrays import Array
-from assay.data import Dataset, SplitData
+from assay.base import Array
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import diagnose, read_thresholds, taught_by
 from assay.metrics import Evidence, gather
 from tests.predictors import labels_only, oracle, predictions, reading

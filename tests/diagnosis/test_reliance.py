@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.arrays import Codes
-from assay.data import Dataset, SplitData
+from assay.base import Codes, rng_for
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Diagnosis, diagnose_predictions, headline, reliance_table
-from assay.seeds import rng_for
 from tests.conftest import write
-from tests.data.confounding.test_confounding import codes
+from tests.dataset.confounding.test_confounding import codes
 from tests.predictors import predictions
 
 SIZES = {"train": 100, "valid": 0, "test": 400, "hard": 0, "pairs": 100}

@@ -6,9 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.diagnosis import diagnose_run, relations_in, worlds_of
-from assay.logic import NO_RULE, Constraint, Knowledge, Label, evaluate, parse
+from assay.logic import NO_RULE, Concept, ConceptSpace, Constraint, Knowledge, Label, bits, digits, evaluate, parse
 from assay.runs import PROGRAM, RunFolder
 from tests.predictors import predictions
 

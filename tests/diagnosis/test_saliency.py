@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
+from assay.base import rng_for
 from assay.diagnosis import (
     ExampleScores,
     RandomisationCheck,
@@ -16,7 +17,6 @@ from assay.diagnosis import (
     score_rows,
     summarise,
 )
-from assay.seeds import rng_for
 
 TARGET = ScoredTarget("label y", "label", "its concepts")
 SCORES = ("pointing", "energy", "rank")

@@ -4,11 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import kruskal, rankdata
 
-from assay.concepts import bits
+from assay.base import rng_for
 from assay.diagnosis import diagnose, leakage, read_thresholds
-from assay.logic import Knowledge
+from assay.logic import Knowledge, bits
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 
 AND = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
 

@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import bits
 from assay.diagnosis import diagnose
-from assay.logic import Knowledge
+from assay.logic import Knowledge, bits
 from assay.metrics import Evidence
 
 ALL = Knowledge.of(bits("abcd"), {"y": "a and b and c"})

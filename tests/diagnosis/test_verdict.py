@@ -6,13 +6,12 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
-from assay.data import Dataset, SplitData
+from assay.base import rng_for
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import TABLE_HEAD as HEAD
 from assay.diagnosis import Counterfactuals, Diagnosis, Effects, cells_of, diagnose, identifiability
-from assay.logic import Constraint, Knowledge, parse
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, parse
 from assay.metrics import Evidence, gather, mean_score
-from assay.seeds import rng_for
 from tests.diagnosis.models import (
     COLOUR,
     DOTS,

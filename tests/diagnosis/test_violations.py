@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits, digits
 from assay.diagnosis import violations_of
-from assay.logic import Constraint, Knowledge, parse
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, bits, digits, parse
 from assay.metrics import Between, Evidence
 from tests.predictors import random_evidence
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from assay.config import Settings
-from assay.data import recipe_from
+from assay.base import Settings
+from assay.dataset import recipe_from
 
 
 def split_of(task, name):

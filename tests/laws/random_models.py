@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits, digits
-from assay.logic import Knowledge, Odds, parse
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, Odds, Slot, bits, digits, parse
 from tests.diagnosis.models import FINE, SIGNS, Model, Random, certain, evidence, redrawn, rule, unruled, worlds
 
 LOOKS = (("shape", ("square", "circle", "star")), ("colour", ("red", "green", "blue")))

@@ -7,11 +7,10 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
-from assay.config import Settings, validate
-from assay.data import Annotation, Dataset, annotate
-from assay.errors import AssayError
-from assay.logic import Constraint, Knowledge, evaluate, parse
+from assay.base import AssayError, Settings, validate
+from assay.dataset import Annotation, Dataset
+from assay.exchange import annotate
+from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, bits, evaluate, parse
 from assay.render import Layout, Picture
 from assay.tasks import Task
 from tests.toys import Coin, Shelf, written

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from assay.auditing import CHECKS, AuditedDataset, AuditedSplit, audit
-from assay.concepts import Concept, ConceptSpace
-from assay.errors import AssayError
-from assay.logic import Knowledge
+from assay.base import AssayError, rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.render import encode_png
-from assay.seeds import rng_for
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("größe", (0, 1, 2)), Concept("hue", ("red", "blue"))))
 RULE = Knowledge.of(SPACE, {"y": "a", "s": "(größe + a) % 3"})

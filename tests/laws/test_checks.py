@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
+from assay.base import ConfigError, rng_for
 from assay.diagnosis import (
     FINDINGS,
     Claim,
@@ -20,8 +21,6 @@ from assay.diagnosis import (
     sections,
     tone_of,
 )
-from assay.errors import ConfigError
-from assay.seeds import rng_for
 from assay.testing import check_finding
 from tests.diagnosis.models import (
     CLEAR,

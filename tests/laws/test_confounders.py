@@ -7,12 +7,9 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits
-from assay.config import Settings
-from assay.data import NUISANCES, REVERSED, UNCONFOUNDED, ShardWriter, recipe_from
-from assay.errors import ConfigError
-from assay.logic import Knowledge, evaluate, parse
-from assay.registry import Entry
+from assay.base import ConfigError, Entry, Settings
+from assay.dataset import NUISANCES, REVERSED, UNCONFOUNDED, ShardWriter, recipe_from
+from assay.logic import Concept, ConceptSpace, Knowledge, bits, evaluate, parse
 from assay.render import MARK_NAMES, Layout, Picture, mark_picture
 from assay.tasks import TASKS, Task
 

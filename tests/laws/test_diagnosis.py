@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
+from assay.base import rng_for
 from assay.diagnosis import CAUSES, Diagnosis, headline, kinds_in_order
-from assay.logic import Knowledge, Label, parse
+from assay.logic import Concept, ConceptSpace, Knowledge, Label, parse
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 from tests.diagnosis.models import CLEAR, Model, certain, clear_case, on_test, rule, some, turned, worlds
 from tests.laws.random_models import random_model
 

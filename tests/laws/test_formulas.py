@@ -16,18 +16,21 @@ import torch
 from pysat.solvers import Solver
 
 from assay import Constraint, Knowledge, compile_diagram, evaluate, latex, parse, parse_dimacs, to_cnf
-from assay.arrays import Array
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits
-from assay.errors import AssayError, ConfigError, FormulaError, KnowledgeError
+from assay.base import Array, AssayError, ConfigError, FormulaError, KnowledgeError, rng_for
 from assay.logic import (
+    ABSENT,
     TRUE,
+    Concept,
+    ConceptSpace,
     Formula,
     Function,
     Label,
     Oracle,
     Quantified,
+    Slot,
     Var,
     Xor,
+    bits,
     chance_of,
     distances,
     flips,
@@ -41,7 +44,6 @@ from assay.logic import (
 )
 from assay.models import FuzzyRule, Semantics
 from assay.prolog import PrologError, Worlds, formula_of, label, oracle, rules_text, value_text
-from assay.seeds import rng_for
 from tests.logic.formulas import CASES, NODES, Case, Scope, case, case_of, number, random_space, truth
 
 ONE = ConceptSpace(

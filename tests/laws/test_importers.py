@@ -8,13 +8,12 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from assay.config import Settings
-from assay.data import EXPORTS, Dataset, export, from_table, import_folder
-from assay.errors import AssayError
+from assay.base import AssayError, Settings, rng_for
+from assay.dataset import Dataset
+from assay.exchange import EXPORTS, export, from_table, import_folder
 from assay.prolog import Worlds, label
-from assay.seeds import rng_for
-from tests.data.imports.drawn import ANIMALS, CONCEPTS, LAYOUTS, Drawn, draw
-from tests.data.imports.seen import png, seen
+from tests.exchange.imports.drawn import ANIMALS, CONCEPTS, LAYOUTS, Drawn, draw
+from tests.exchange.imports.seen import png, seen
 from tests.listings import list_backwards
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay import AssayError, Concept, ConceptSpace, Knowledge, bits
-from assay.concepts import ABSENT
+from assay.logic import ABSENT
 from assay.models import Examples, most_probable_codes, one_hot
 from tests.models.symbolic.tables import MIXED, OFFLINE, cars, drawn, taught, untaught
 

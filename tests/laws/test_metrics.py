@@ -10,11 +10,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import f1_score, recall_score
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, bits
-from assay.logic import NO_RULE, Constraint, Knowledge, names_in, parse
+from assay.base import Array, Codes, rng_for
+from assay.logic import NO_RULE, Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, bits, names_in, parse
 from assay.metrics import METRICS, Evidence, score
-from assay.seeds import rng_for
 from assay.testing import check_metric
 from tests.rules import RULES
 

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from assay.concepts import Concept, ConceptSpace, bits
-from assay.config import Settings, validate
-from assay.data import Annotation, Dataset, annotate
-from assay.errors import AssayError, ConfigError, MissingExtra
-from assay.logic import Constraint, Knowledge, parse
+from assay.base import AssayError, ConfigError, MissingExtra, Settings, validate
+from assay.contracts import read_predictions
+from assay.dataset import Annotation, Dataset
+from assay.exchange import annotate
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, bits, parse
 from assay.models import MODELS, Order, load_model, train_run
-from assay.predictions import read_predictions
 from assay.render import Layout, Picture
 from assay.runs import RunFolder
 from assay.tasks import Task

@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from assay.predictions import Answer, Predictions
+from assay.contracts import Answer, Predictions
 from assay.reporting import write_report
 from tests.canned import bits, sums
 from tests.reporting.pages import Page, tables

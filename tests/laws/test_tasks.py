@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from assay.errors import AssayError
+from assay.base import AssayError
 from assay.tasks import TASKS, Preset, Task
 from tests.quick import tasks
 

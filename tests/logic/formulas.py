@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
+from assay.base import Codes, rng_for
 from assay.logic import (
+    ABSENT,
     AllDifferent,
     AllEqual,
     And,
     Compare,
+    Concept,
+    ConceptSpace,
     Const,
     Count,
     Divide,
@@ -30,7 +32,9 @@ from assay.logic import (
     Or,
     Product,
     Quantified,
+    Slot,
     Sum,
+    Value,
     Var,
     Xor,
     negative,
@@ -38,7 +42,6 @@ from assay.logic import (
     shape_of,
     total,
 )
-from assay.seeds import rng_for
 
 NODES = [kind for kind in Formula.__subclasses__() if kind.__module__ == Formula.__module__]
 """Every kind of node."""

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from assay import Knowledge, bits, compile_diagram, digits, parse
-from assay.errors import TooLarge, UnknownName
+from assay.base import TooLarge, UnknownName, rng_for
 from assay.logic import exactly, parity, product, total, var
-from assay.seeds import rng_for
 
 BITS = [f"x{number}" for number in range(64)]
 

@@ -21,9 +21,8 @@ from assay import (
     parse_dimacs,
     to_cnf,
 )
-from assay.errors import AssayError, ConfigError, DataError, UnknownName
+from assay.base import AssayError, ConfigError, DataError, UnknownName, rng_for
 from assay.logic import CNF, clauses_formula, random_cnf
-from assay.seeds import rng_for
 from tests.laws.test_formulas import models
 
 

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, parse
-from assay.concepts import ABSENT
-from assay.errors import KnowledgeError
-from assay.logic import Decoder, DifferentGroups, Limits, some_different
-from assay.seeds import rng_for
+from assay.base import KnowledgeError, rng_for
+from assay.logic import ABSENT, Decoder, DifferentGroups, Limits, some_different
 from tests.boards import solutions, sudoku
 
 

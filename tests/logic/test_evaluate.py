@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, Slot, bits, compile_diagram, digits, evaluate, parse
-from assay.concepts import ABSENT
-from assay.errors import FormulaError
-from assay.logic import Count, Evaluator, Var, conjunction, product, var
-from assay.seeds import rng_for
+from assay.base import FormulaError, rng_for
+from assay.logic import ABSENT, Count, Evaluator, Var, conjunction, product, var
 
 NAMES = [f"x{number}" for number in range(20)]
 

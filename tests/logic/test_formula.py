@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from assay.errors import FormulaError
+from assay.base import FormulaError
 from assay.logic import (
     BITS,
     AllDifferent,

@@ -3,9 +3,8 @@
 import pytest
 
 from assay import Concept, ConceptSpace, Slot, evaluate, parse
-from assay.concepts import ABSENT
-from assay.errors import FormulaError, TooLarge
-from assay.logic import ground_formula, shape_of, well_formed
+from assay.base import FormulaError, TooLarge
+from assay.logic import ABSENT, ground_formula, shape_of, well_formed
 
 
 def slots(count, sure=0):

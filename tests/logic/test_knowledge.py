@@ -7,10 +7,8 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, digits, evaluate, parse
-from assay.concepts import ABSENT
-from assay.errors import AssayError, FormulaError, KnowledgeError, RuleUnknown, UnknownName
-from assay.logic import NO_RULE, TRUE, Label, Odds
-from assay.seeds import rng_for
+from assay.base import AssayError, FormulaError, KnowledgeError, RuleUnknown, UnknownName, rng_for
+from assay.logic import ABSENT, NO_RULE, TRUE, Label, Odds
 
 CARS = ConceptSpace(
     tuple(

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, digits, evaluate, parse
-from assay.concepts import ABSENT
-from assay.errors import KnowledgeError
-from assay.logic import Limits, true_outcomes
+from assay.base import KnowledgeError
+from assay.logic import ABSENT, Limits, true_outcomes
 from tests.boards import solutions, sudoku
 
 SLOTS = "slots_are_whole"

@@ -5,8 +5,7 @@ Where the derivation gives more than the paper lists, the extra type is marked, 
 
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
-from assay.logic import boundary_of, names_in, parse
+from assay.logic import Concept, ConceptSpace, boundary_of, names_in, parse
 
 NOT_IN_THE_PAPER = "not in the paper"
 

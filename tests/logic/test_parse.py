@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from assay import Concept, ConceptSpace, Knowledge, Slot, bits, evaluate, latex, parse, to_cnf
-from assay.concepts import ABSENT
-from assay.errors import AssayError, FormulaError, TooLarge
-from assay.logic import Const, Not, free_names, names_in, shape_of, substitute, var
+from assay.base import AssayError, FormulaError, TooLarge
+from assay.logic import ABSENT, Const, Not, free_names, names_in, shape_of, substitute, var
 
 LONGEST, DEEPEST = 200_000, 100  # characters of a text, levels of a formula
 

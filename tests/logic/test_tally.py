@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, bits, compile_diagram, evaluate, parse
-from assay.errors import TooLarge
+from assay.base import TooLarge
 from assay.logic import Count, Var, chance_of, conjunction, exactly, true_outcomes, truth_diagram, uniform
 
 BITS = [f"b{number}" for number in range(64)]

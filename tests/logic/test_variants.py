@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, bits, digits, evaluate, parse
-from assay.concepts import ABSENT
-from assay.logic import Var, at_least, boundary_of, distances, exactly
+from assay.logic import ABSENT, Var, at_least, boundary_of, distances, exactly
 
 COUNTED = ConceptSpace(
     (*(Concept(x, tuple(range(40)), counts=True) for x in ("n", "m", "k")), Concept("b", (False, True)))

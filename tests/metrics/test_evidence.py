@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from assay import METRICS, Answer, Concept, ConceptSpace, Evidence, Knowledge, bits, gather
+from assay.base import DataError, RuleUnknown
 from assay.diagnosis import diagnose
-from assay.errors import DataError, RuleUnknown
 from assay.logic import NO_RULE, Label
 from assay.metrics import gather_from
 from tests.predictors import oracle, predictions, random_evidence

@@ -10,7 +10,7 @@ from sklearn.metrics import f1_score
 
 import assay
 from assay import METRICS, Evidence, Knowledge, bits, codes_of
-from assay.errors import DataError
+from assay.base import DataError
 
 RNG = np.random.default_rng(0)
 ROWS = 400

@@ -9,8 +9,8 @@ import pytest
 from scipy import stats
 
 from assay import METRICS, Evidence, Knowledge, bits, digits
+from assay.base import rng_for
 from assay.metrics import at_least, at_most, holm, mean_score, of_difference, of_mean, score, wilson
-from assay.seeds import rng_for
 from tests.predictors import constant, labels_only, oracle, random_evidence, shuffled
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from assay import METRICS, Concept, ConceptSpace, Constraint, Evidence, Knowledge, bits, parse
-from assay.concepts import ABSENT
-from assay.logic import Limits
+from assay.base import rng_for
+from assay.logic import ABSENT, Limits
 from assay.metrics import Between, frequencies, uniform_guesser
-from assay.seeds import rng_for
 from tests.predictors import random_evidence
 
 SPACE = ConceptSpace(

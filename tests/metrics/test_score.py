@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from assay import METRICS, Evidence, Knowledge, check_metric, digits
-from assay.errors import UnknownName
+from assay.base import UnknownName, rng_for
 from assay.metrics import Metric, Score, format_score, mean_score, of_mean, score
-from assay.seeds import rng_for
 from tests.predictors import labels_only, oracle, random_evidence
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})

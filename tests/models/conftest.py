@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import Dataset
-from assay.errors import ConfigError
+from assay.base import ConfigError
+from assay.dataset import Dataset
 from assay.models import Training, device_for
 from tests.pixels import pixels, trained
 

@@ -11,9 +11,9 @@ import numpy as np
 import pyarrow as pa
 import torch
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
-from assay.data import CONCEPT, NUISANCES, Dataset
-from assay.logic import Constraint, Knowledge, parse
+from assay.contracts import CONCEPT
+from assay.dataset import NUISANCES, Dataset
+from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, parse
 from assay.models import MODELS, Feed
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Column, Task

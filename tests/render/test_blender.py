@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.errors import AssayError, MissingExtra, RunFailed
+from assay.base import AssayError, MissingExtra, RunFailed
 from assay.render import interpreter, label_pixels, picture_of, running_blender, shoot
 from tests.render.test_engines import room
 

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from assay.errors import UnknownName
+from assay.base import UnknownName
 from assay.render import (
     AreaLight,
     Camera,

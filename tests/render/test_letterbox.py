@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.errors import DataError
+from assay.base import DataError
 from assay.render import Box, Letterbox, read_photograph
 
 BAR = 114

@@ -1,6 +1,6 @@
 """The embedded engine draws the same pictures as before, pixel by pixel; what should differ raises tasks' versions.
 
-Tasks are pinned as drafts (`tests/data/test_make.py`); here are the default quality and the highest one.
+Tasks are pinned as drafts (`tests/dataset/test_make.py`); here are the default quality and the highest one.
 `python -m tests.render.test_look` draws them anew. Another processor may round a few pixels otherwise.
 """
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from assay.base import rng_for
 from assay.render import MARK_NAMES, Box, ObjectBox, Picture, mark_area, mark_image, mark_picture
-from assay.seeds import rng_for
 
 
 def image(channels: int) -> np.ndarray:

@@ -10,8 +10,8 @@ import pytest
 from PIL import Image
 
 import assay
-from assay.data import decode
-from assay.errors import DataError
+from assay.base import DataError
+from assay.dataset import decode
 from assay.render import open_image, read_photograph
 
 EPS = b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\n(marker) (w) file closefile\nshowpage\n"

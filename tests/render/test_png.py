@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.data import decode
-from assay.errors import DataError
+from assay.base import DataError, rng_for
+from assay.dataset import decode
 from assay.render import Box, Layout, decode_png, encode_png, packed_pixels
-from assay.seeds import rng_for
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (28, 56), (1, 64), (300, 200), (28, 28, 1), (5, 7, 3), (120, 360, 3)])

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.data import Dataset
-from assay.errors import DataError
+from assay.base import DataError
+from assay.dataset import Dataset
 from assay.reporting import cases_of
 from tests.predictors import predictions
 from tests.toys import Shelf

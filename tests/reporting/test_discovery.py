@@ -9,10 +9,10 @@ import pytest
 from PIL import Image
 
 import assay
-from assay.diagnosis import UnitSplit, score_units
+from assay.base import rng_for
+from assay.metrics import UnitSplit, score_units
 from assay.render import Layout, Picture
 from assay.reporting import cases_of, concept_rows, unit_cards, with_pictures
-from assay.seeds import rng_for
 from tests.canned import bits, run_of
 from tests.conftest import write
 from tests.reporting.pages import Page

@@ -7,11 +7,10 @@ import re
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
-from assay.errors import DataError
+from assay.base import DataError, Settings
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset, Recipe, make
 from assay.metrics import METRICS
-from assay.predictions import Answer, Predictions
 from assay.reporting import write_report
 from tests.pixels import pixels, trained
 from tests.predictors import predictions
@@ -22,7 +21,7 @@ STRANGE = '''
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace
+from assay.logic.concepts import Concept, ConceptSpace
 from assay.logic.knowledge import Knowledge
 from assay.render.picture import Layout, Picture
 from assay.tasks.base import Task

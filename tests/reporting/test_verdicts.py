@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import assay
-from assay.code_files import forget_files, load_file
+from assay.base import forget_files, load_file
 from assay.diagnosis import diagnose_run, kinds_in_order, read_thresholds, tone_of
 from assay.reporting import cases_of, write_pages, write_report
 from assay.runs import RunFolder

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from assay.base import DataError
 from assay.contracts import FILES, PAIRS, SEAL, seal_of
-from assay.data import Dataset
-from assay.errors import DataError
+from assay.dataset import Dataset
 from assay.runs import CHECKPOINT, PROGRAM, RUN, WEIGHTS, RunFolder
 from tests.conftest import write
 from tests.predictors import predictions

@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.concepts import bits, digits
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import ConfigError
+from assay.logic import Knowledge, bits, digits
 from assay.metrics import Evidence
 from assay.runs import read_other_rule, under_rule
 

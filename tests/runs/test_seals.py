@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from assay.config import Settings
-from assay.contracts import FILES, SEAL
-from assay.data import Dataset
-from assay.errors import AssayError, DataError
+from assay.base import AssayError, DataError, Settings, rng_for
+from assay.contracts import FILES, SEAL, read_predictions
+from assay.dataset import Dataset
 from assay.models import Order, load_model, train_run
-from assay.predictions import read_predictions
 from assay.runs import RUN, RunFolder
-from assay.seeds import rng_for
 from tests.pixels import pixels, trained
 
 FLIPS = 150

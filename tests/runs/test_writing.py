@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from assay.data import Dataset
-from assay.errors import DataError
-from assay.predictions import read_predictions
+from assay.base import DataError
+from assay.contracts import read_predictions
+from assay.dataset import Dataset
 from assay.runs import (
     PROGRAM,
     RUN,

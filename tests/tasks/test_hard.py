@@ -2,8 +2,8 @@
 
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, recipe_from, split_to_dict
+from assay.base import Settings
+from assay.dataset import Dataset, recipe_from, split_to_dict
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 from assay.worlds import Quota

@@ -3,7 +3,7 @@
 import pytest
 from pydantic import Field
 
-from assay.errors import AssayError, UnknownName
+from assay.base import AssayError, UnknownName
 from assay.families import FAMILIES
 from assay.tasks import TASKS, Preset, TaskConfig, TaskRegistry
 from tests.samples import SAMPLES

@@ -4,9 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.config import Settings
-from assay.errors import ConfigError, UnknownName
+from assay.base import ConfigError, Settings, UnknownName
+from assay.logic import Concept, ConceptSpace, bits, digits
 from assay.tasks import TASKS, TaskConfig, combinations, resize_splits
 from assay.worlds import Quota, Split
 from tests.toys import Coin, Shelf

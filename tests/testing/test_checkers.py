@@ -9,15 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, bits
-from assay.config import Config
-from assay.contracts import ModelOutput
-from assay.data import Dataset
-from assay.errors import AssayError, DataError
-from assay.logic import Knowledge, parse
+from assay.base import AssayError, Config, DataError
+from assay.contracts import Answer, ModelOutput, Predictions
+from assay.dataset import Dataset
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, bits, parse
 from assay.metrics import METRICS, Evidence, Metric
 from assay.models import MODELS, Model
-from assay.predictions import Answer, Predictions
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.testing import (
     CheckFailed,

@@ -6,12 +6,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.arrays import Array
-from assay.concepts import Concept, ConceptSpace
+from assay.base import Array, rng_for
 from assay.diagnosis import kinds_in_order
-from assay.logic import Knowledge
+from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 from assay.testing import SPECIMENS, Habitat, known_specimens
 
 SPACE = ConceptSpace(

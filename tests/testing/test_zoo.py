@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
+from assay.base import rng_for
 from assay.diagnosis import diagnose
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.testing import SPECIMENS, Habitat, Survey, habitat, known_specimens, survey
 from tests.samples import needs_task
 

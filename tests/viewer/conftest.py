@@ -14,8 +14,8 @@ from urllib.parse import quote, urlencode, urlsplit
 import pytest
 
 import assay
-from assay.data import Dataset
-from assay.studies import RunModels
+from assay.dataset import Dataset
+from assay.lab import RunModels
 from assay.viewer import State, write_bundle
 from tests.browser import started_browser
 from tests.pixels import pixels, trained

@@ -8,9 +8,8 @@ import time
 
 import pytest
 
-from assay.code_files import load_file
-from assay.config import Settings
-from assay.data import make, recipe_from
+from assay.base import Settings, load_file
+from assay.dataset import make, recipe_from
 
 JSON = {"Content-Type": "application/json"}
 EDIT = "/api/data/pixels/test/0/edit"

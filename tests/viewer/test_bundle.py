@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from assay.data import Dataset
-from assay.errors import DataError
-from assay.studies import RunModels
+from assay.base import DataError
+from assay.dataset import Dataset
+from assay.lab import RunModels
 from assay.viewer import State, write_bundle
 from tests.canned import bits, run_of
 

@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.data import Dataset
-from assay.logic import Constraint, Knowledge, parse
-from assay.predictions import Answer, Predictions
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset
+from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, parse
 from assay.render import Layout, Picture
 from assay.tasks import Task
 from tests.canned import run_of

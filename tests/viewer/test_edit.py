@@ -6,9 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.code_files import load_file
-from assay.config import Settings
-from assay.data import Dataset, decode, make, recipe_from, task_of
+from assay.base import Settings, load_file
+from assay.dataset import Dataset, decode, make, recipe_from, task_of
 from assay.models import load_model
 from tests.pixels import trained
 
@@ -119,7 +118,7 @@ def test_all_modalities_are_drawn_anew(toy):
 
 
 def test_where_the_task_is_not_at_hand_the_rule_still_speaks(toy):
-    from assay.code_files import forget_files
+    from assay.base import forget_files
 
     viewer, dataset, _ = toy("Shelf", {"hard": 0})
     forget_files()

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import assay
-from assay.errors import DataError
+from assay.base import DataError
 from tests.viewer.forging import divide, forged
 
 

@@ -7,9 +7,8 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
-from assay.logic import Knowledge
-from assay.predictions import Answer, Predictions
+from assay.contracts import Answer, Predictions
+from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Task
 from assay.viewer import State, write_bundle

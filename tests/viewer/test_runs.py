@@ -8,8 +8,8 @@ import pytest
 
 import assay
 from assay.diagnosis import diagnose_run
+from assay.lab import RunModels
 from assay.runs import RunFolder
-from assay.studies import RunModels
 
 LAYERS = "runs/pixels/poor/test/layers.json"
 MAP = "runs/pixels/poor/test/map.json"

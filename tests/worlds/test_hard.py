@@ -5,10 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.errors import ConfigError
-from assay.logic import Constraint, Knowledge, Var, parity, parse
+from assay.base import Codes, ConfigError
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, Var, bits, digits, parity, parse
 from assay.worlds import HardSource, Quota, Split, WorldSource
 from tests.boundaries import counts, in_turn
 

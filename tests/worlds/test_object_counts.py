@@ -5,9 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot
-from assay.errors import KnowledgeError
-from assay.logic import Knowledge, parse
+from assay.base import KnowledgeError
+from assay.logic import ABSENT, Concept, ConceptSpace, Knowledge, Slot, parse
 from assay.worlds import Split, object_count_source
 
 RULES = {"some": "any(x.n == 3 for x in things)", "many": "count(x.hue == 'red' for x in things) >= 2"}

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from assay.concepts import digits
-from assay.errors import KnowledgeError
-from assay.logic import Constraint, Knowledge, parse
+from assay.base import KnowledgeError
+from assay.logic import Constraint, Knowledge, digits, parse
 from assay.prolog import rule_of
 from assay.worlds import ProgramSource, Split
 

@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.errors import FormulaError, KnowledgeError
-from assay.logic import Constraint, Knowledge, Odds, Var, parity, parse
+from assay.base import Codes, FormulaError, KnowledgeError
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, Odds, Var, bits, digits, parity, parse
 from assay.worlds import LUCK, Split, Style, WorldSource, labels_of
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})

@@ -6,8 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.logic import Constraint, Knowledge, evaluate, parse
+from assay.logic import ABSENT, Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, digits, evaluate, parse
 from assay.prolog import rule_of
 from assay.worlds import HardSource, ProgramSource, Quota, Split, WorldSource, object_count_source
 

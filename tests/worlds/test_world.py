@@ -4,9 +4,8 @@ from typing import Any
 
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.errors import ConfigError, DataError, UnknownName
-from assay.logic import parse
+from assay.base import ConfigError, DataError, UnknownName
+from assay.logic import Concept, ConceptSpace, bits, digits, parse
 from assay.worlds import Quota, Split, World
 
 WORLD = World(digits(["a", "b"]), (3, 4), {"pool": "test", "draw": [7, 9]})

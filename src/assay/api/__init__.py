@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from assay.api.datasets import make as make
     from assay.api.datasets import make_dataset as make_dataset
     from assay.api.decoding import decode as decode
+    from assay.api.discovered_run import PAGE as PAGE
+    from assay.api.discovered_run import discover_run as discover_run
     from assay.api.discovering import discover as discover
     from assay.api.explaining import saliency as saliency
     from assay.api.figures import plot_coverage as plot_coverage

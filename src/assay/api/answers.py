@@ -13,12 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from assay.api.running import Run
-from assay.arrays import Array, as_array
-from assay.concepts import Value
-from assay.contracts import PAIRS
-from assay.data import CONCEPT, LABEL, Dataset, SplitData
-from assay.errors import ConfigError, DataError, suggestion
-from assay.predictions import Answer, Predictions, answers_in
+from assay.base import Array, ConfigError, DataError, as_array, suggestion
+from assay.contracts import CONCEPT, LABEL, PAIRS, Answer, Predictions, answers_in
+from assay.dataset import Dataset, SplitData
+from assay.logic import Value
 from assay.runs import RunFolder
 
 Predictor = Callable[[SplitData], Predictions]

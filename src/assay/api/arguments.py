@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.config import Settings, load_yaml
-from assay.data import Dataset, Folder
+from assay.base import Folder, Settings, load_yaml
+from assay.dataset import Dataset
 
 Data = Dataset | Folder | str
 """A dataset, or the folder or address where it lies."""

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.arguments import Data
 from assay.api.running import Run, open_run
-from assay.arrays import find_rows
-from assay.data import Dataset
+from assay.base import ConfigError, DataError, MissingExtra, find_rows
+from assay.contracts import read_predictions
+from assay.dataset import Dataset
 from assay.diagnosis import Attribution, Leakage, evidence_of
 from assay.diagnosis import attribute as attribute_errors
 from assay.diagnosis import leakage as measure_leakage
-from assay.errors import ConfigError, DataError, MissingExtra
+from assay.lab import answering_for
 from assay.metrics import gather, gather_from
-from assay.predictions import read_predictions
 from assay.runs import RunFolder
-from assay.studies import answering_for
 
 if TYPE_CHECKING:
     from assay.models import Bypass

@@ -7,8 +7,8 @@ from typing import Any
 from assay.api.arguments import ConfigSource, merge_settings, open_dataset
 from assay.auditing import Audit, audited_dataset, is_imported, open_imported, write_audit
 from assay.auditing import audit as examine
-from assay.data import NAME, Dataset
-from assay.progress import progress_bar
+from assay.base import progress_bar
+from assay.dataset import NAME, Dataset
 
 
 def audit(

@@ -7,14 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assay.frames import to_frame
-from assay.progress import progress_bar
-from assay.studies import LocalWorkers
-from assay.suites import (
+from assay.base import progress_bar, to_frame
+from assay.lab import (
     DATA,
     RECORDS,
     USUAL,
     BoardRow,
+    LocalWorkers,
     MadeData,
     MatrixCell,
     SuiteOrder,
@@ -26,8 +25,8 @@ from assay.suites import (
     small_datasets,
     write_board,
 )
-from assay.suites import run_suite as carry_out
-from assay.suites import score_entry as rows_of_entry
+from assay.lab import run_suite as carry_out
+from assay.lab import score_entry as rows_of_entry
 
 if TYPE_CHECKING:
     import pandas as pd

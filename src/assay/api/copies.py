@@ -6,29 +6,25 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
-from assay.config import Settings, validate
-from assay.contracts import PAIRS, Manifest
-from assay.data import (
+from assay.base import Folder, Settings, progress_bar, validate, write_atomically
+from assay.contracts import PAIRS, Manifest, parquet_bytes
+from assay.dataset import (
     MOST_PAIRS,
     Annotation,
     Confounder,
     Dataset,
-    Folder,
     SplitData,
     check_code,
-    confound_dataset,
     intervened,
     pairs_of,
-    parquet_bytes,
     refresh_pairs,
     task_of,
 )
-from assay.data import annotate as write_annotated
-from assay.data import export as write_export
-from assay.data import import_folder as write_imported
-from assay.data import push as copy_to
-from assay.files import write_atomically
-from assay.progress import progress_bar
+from assay.exchange import annotate as write_annotated
+from assay.exchange import confound_dataset
+from assay.exchange import export as write_export
+from assay.exchange import import_folder as write_imported
+from assay.exchange import push as copy_to
 
 
 def import_folder(
@@ -233,7 +229,7 @@ def annotate_dataset(
     progress
         Whether to show progress on standard error.
     """
-    from assay.studies import machine_of
+    from assay.lab import machine_of
 
     seeded = Settings({"seed": seed}, {"seed": "--seed"}) if seed else Settings()
     annotation = validate(Annotation, merge_settings(config).merge(seeded))

@@ -5,14 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.arguments import ConfigSource, merge_settings
-from assay.arrays import Codes
-from assay.concepts import Value
+from assay.base import Codes, ConfigError, progress_bar, write_atomically
 from assay.counting import ReadingCount, check_reading_class, count_readings, count_with, encode_problem
-from assay.data import Dataset, parse_worlds, random_worlds, training_support
-from assay.errors import ConfigError
-from assay.files import write_atomically
-from assay.logic import Knowledge, knowledge_from_cnf, parse_dimacs
-from assay.progress import progress_bar
+from assay.dataset import Dataset, parse_worlds, random_worlds, training_support
+from assay.logic import Knowledge, Value, knowledge_from_cnf, parse_dimacs
 
 
 def count(

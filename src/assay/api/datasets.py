@@ -11,24 +11,11 @@ from typing import Any, Literal
 from pydantic import Field
 
 from assay.api.arguments import ConfigSource, merge_settings
-from assay.config import Config, Settings, validate
+from assay.base import Config, ConfigError, Folder, Settings, digest, duration, folder_at, progress_bar, validate
 from assay.contracts import Manifest
-from assay.data import (
-    Cluster,
-    Dataset,
-    Folder,
-    Recipe,
-    archive,
-    cache_folder,
-    default_workers,
-    folder_at,
-    recipe_from,
-    seconds_per_example,
-)
-from assay.data import make as write
-from assay.errors import ConfigError
-from assay.progress import duration, progress_bar
-from assay.seeds import digest
+from assay.dataset import Dataset, Recipe, cache_folder, default_workers, recipe_from, seconds_per_example
+from assay.dataset import make as write
+from assay.exchange import Cluster, archive
 
 Say = Callable[[str], object]
 RSBENCH = {"compression": "archive", "n_samples": "n"}

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from assay.api.arguments import Data, open_dataset
-from assay.errors import DataError
-from assay.predictions import Predictions, apply_constraints, read_predictions
+from assay.base import DataError
+from assay.contracts import Predictions, apply_constraints, read_predictions
 
 
 def decode(

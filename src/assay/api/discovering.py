@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
 from assay.api.running import Run
-from assay.progress import progress_bar
+from assay.base import progress_bar
 
 if TYPE_CHECKING:
     from assay.models import Discovered
@@ -51,7 +51,8 @@ def discover(
 
     METHODS.entry(method)
     opened = open_dataset(dataset)
-    from assay.models import DiscoveryPlan, discover_run
+    from assay.api.discovered_run import discover_run
+    from assay.models import DiscoveryPlan
     from assay.models import discover as discover_units
 
     where = str(source.folder if isinstance(source, Run) else source)

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 from assay.api.answers import is_torch_module, predictor_of
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
 from assay.api.running import Run, open_run
-from assay.data import Dataset
-from assay.errors import ConfigError
-from assay.progress import progress_bar
+from assay.base import ConfigError, progress_bar
+from assay.dataset import Dataset
 from assay.runs import RunFolder, check_dataset
 
 if TYPE_CHECKING:

@@ -2,13 +2,10 @@
 
 import numpy as np
 
-from assay.arrays import find_rows
-from assay.data import Dataset
-from assay.errors import ConfigError
-from assay.html import shorten
+from assay.base import ConfigError, Figure, curve_plot, find_rows, picture_sheet, shorten
+from assay.contracts import Predictions
+from assay.dataset import Dataset
 from assay.metrics import Evidence, gather_from
-from assay.plots import Figure, curve_plot, picture_sheet
-from assay.predictions import Predictions
 from assay.reporting import coverage_of
 
 

@@ -7,15 +7,14 @@ from typing import Any
 
 from assay.api.arguments import Data
 from assay.api.running import Run, open_run
-from assay.data import Dataset, redrawing_for
+from assay.base import ConfigError, progress_bar
+from assay.dataset import Dataset, redrawing_for
 from assay.diagnosis import InterventionPlan, InterventionResult
 from assay.diagnosis import intervene as carry_out
-from assay.errors import ConfigError
+from assay.lab import accuracy_of, answering_for, runs_in
 from assay.models import reader_for
-from assay.progress import progress_bar
 from assay.reporting import build_record, write_interventions
 from assay.runs import RunFolder
-from assay.studies import accuracy_of, answering_for, runs_in
 
 
 @dataclass(frozen=True)

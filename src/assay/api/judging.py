@@ -7,6 +7,7 @@ from typing import Any
 from assay.api.answers import HELP, predictions_of
 from assay.api.arguments import Data, open_dataset
 from assay.api.running import Run, open_run
+from assay.base import ConfigError
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,
@@ -17,7 +18,6 @@ from assay.diagnosis import (
     read_thresholds,
 )
 from assay.diagnosis import diagnose as diagnose_evidence
-from assay.errors import ConfigError
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 from assay.runs import RunFolder, read_other_rule

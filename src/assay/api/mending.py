@@ -5,11 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.arguments import ConfigSource, Data, merge_settings
 from assay.api.running import Run, open_run
-from assay.config import validate
-from assay.progress import progress_bar
+from assay.base import progress_bar, validate
 
 if TYPE_CHECKING:
-    from assay.mending import MendingCurve
+    from assay.lab import MendingCurve
 
 
 def mend(
@@ -46,12 +45,12 @@ def mend(
     **settings
         Settings such as `first`, `growth` and `seed`.
     """
-    from assay.mending import STRATEGIES
+    from assay.lab import STRATEGIES
 
     STRATEGIES.entry(strategy)
     values = merge_settings(config, {"strategy": strategy, "budget": budget, **settings})
     opened = open_run(run, dataset)
-    from assay.mending import MendSettings, mend_run
+    from assay.lab import MendSettings, mend_run
 
     with progress_bar(progress) as bar:
         return mend_run(opened.folder, opened.dataset, validate(MendSettings, values), Path(output), bar)

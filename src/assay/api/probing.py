@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from assay.api.arguments import ConfigSource, Data, merge_settings
 from assay.api.running import Run, open_run
-from assay.config import validate
-from assay.errors import UnknownName, suggestion
-from assay.progress import progress_bar
+from assay.base import UnknownName, progress_bar, suggestion, validate
 from assay.runs import RunFolder
 
 if TYPE_CHECKING:

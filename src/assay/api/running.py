@@ -10,15 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
-from assay.contracts import RunRecord
-from assay.data import Dataset, SplitData, cache_folder, permit_remote, versions
-from assay.errors import ConfigError
-from assay.html import html_table, html_text
-from assay.plots import Figure, line_plot
-from assay.predictions import Predictions
-from assay.progress import progress_bar
+from assay.base import ConfigError, Figure, digest, html_table, html_text, line_plot, permit_remote, progress_bar
+from assay.contracts import Predictions, RunRecord
+from assay.dataset import Dataset, SplitData, cache_folder, versions
 from assay.runs import RUN, RunFolder
-from assay.seeds import digest
 
 if TYPE_CHECKING:
     from assay.models import Epoch, Model, Order

@@ -7,8 +7,8 @@ from typing import Any
 from assay.api.answers import HELP, read_answers
 from assay.api.arguments import Data, open_dataset
 from assay.api.running import Run, open_run
+from assay.base import ConfigError
 from assay.contracts import PAIRS
-from assay.errors import ConfigError
 from assay.logic import Knowledge
 from assay.metrics import METRICS, Evidence, Score, gather_from
 from assay.metrics import score as score_evidence

@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from assay.api.arguments import Data, open_dataset
 from assay.api.judging import thresholds_of
 from assay.api.running import Run
-from assay.data import Dataset, check_code, is_remote, permit_remote
+from assay.base import DataError, import_extra, is_remote, permit_remote, progress_bar
+from assay.dataset import Dataset, check_code
 from assay.diagnosis import DEFAULTS, Thresholds
-from assay.distribution import import_extra
-from assay.errors import DataError
-from assay.progress import progress_bar
+from assay.lab import RunModels
 from assay.reporting import cases_of, write_pages
-from assay.studies import RunModels
 
 if TYPE_CHECKING:
     from assay.viewer import State, Viewer

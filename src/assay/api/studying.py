@@ -6,12 +6,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.config import Settings
-from assay.data import refuse_remote
-from assay.frames import to_frame
-from assay.models import check_log
-from assay.progress import progress_bar
-from assay.studies import (
+from assay.base import Settings, progress_bar, refuse_remote, to_frame
+from assay.lab import (
     LocalWorkers,
     RayWorkers,
     Record,
@@ -23,7 +19,8 @@ from assay.studies import (
     study_from,
     verdict_lines,
 )
-from assay.studies import run_study as carry_out
+from assay.lab import run_study as carry_out
+from assay.models import check_log
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from assay.auditing.audited import AuditedDataset as AuditedDataset
     from assay.auditing.audited import AuditedSplit as AuditedSplit
     from assay.auditing.audited import audited_dataset as audited_dataset
+    from assay.auditing.audited import place_in_split as place_in_split
     from assay.auditing.auditor import CHECKS as CHECKS
     from assay.auditing.auditor import Audit as Audit
     from assay.auditing.auditor import audit as audit

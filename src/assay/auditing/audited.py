@@ -8,13 +8,10 @@ from typing import Any, overload
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace, Value
-from assay.config import Settings
-from assay.contracts import SplitRecord
-from assay.data import AT_ONCE, Dataset, SplitData, decode, task_of
-from assay.errors import DataError
-from assay.logic import TRUE, Formula, Knowledge
+from assay.base import Array, Codes, DataError, Settings
+from assay.contracts import AT_ONCE, SplitRecord
+from assay.dataset import Dataset, SplitData, decode, task_of
+from assay.logic import TRUE, ConceptSpace, Formula, Knowledge, Value
 from assay.tasks import Task
 from assay.worlds import CONTENT, HARD, LUCK, SOURCES, World
 

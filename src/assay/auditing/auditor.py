@@ -11,11 +11,8 @@ from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult
 from assay.auditing.complete import complete
 from assay.auditing.reading import MOST_READ, seconds_to_read
+from assay.base import Markdown, UnknownName, html_table, markdown_table, prose_text, suggestion, write_atomically
 from assay.contracts import to_json
-from assay.errors import UnknownName, suggestion
-from assay.files import write_atomically
-from assay.html import html_table
-from assay.markdown import Markdown, markdown_table, prose_text
 
 START, END = "<!-- audit -->", "<!-- end of audit -->"
 OUTCOMES = {

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if
-from assay.concepts import Value
+from assay.base import Array, Codes
+from assay.logic import Value
 
 HUES = {"red": 0, "orange": 30, "yellow": 60, "green": 120, "cyan": 180, "blue": 240, "purple": 280, "magenta": 300}
 """Colour words by their hue, in degrees."""

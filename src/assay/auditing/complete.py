@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Codes, distinct_rows
 from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, first_few
+from assay.base import Codes, distinct_rows
 from assay.metrics import Ceiling
 from assay.metrics import ceilings as ceilings_of
 

@@ -10,8 +10,8 @@ from itertools import product
 
 import numpy as np
 
-from assay.arrays import Array
 from assay.auditing.audited import MEDIUM, THUMB, AuditedSplit, PictureStats, means_of_parts
+from assay.base import Array
 
 MEAN_GAP = 1.5
 LARGEST_GAP = 24

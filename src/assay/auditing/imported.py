@@ -1,6 +1,6 @@
 """A dataset of any origin under audit before it is imported: a folder with a table of concepts, and pictures beside it.
 
-The table is that of `assay.data.imports.plain_table`; `rule.yaml`, if there is one, that of `rule_file`. Here the table
+The table is that of `assay.exchange.imports.plain_table`; `rule.yaml`, if there is one, that of `rule_file`. Here the table
 must be whole: every concept and label known, every example in a split.
 """
 
@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit, as_number, place_in_split
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.data import (
-    CONCEPT,
-    LABEL,
+from assay.base import Codes, DataError
+from assay.contracts import CONCEPT, LABEL
+from assay.exchange import (
     NUISANCE,
     RULE,
     RuleFile,
@@ -28,8 +26,7 @@ from assay.data import (
     to_values,
     values_in,
 )
-from assay.errors import DataError
-from assay.logic import TRUE
+from assay.logic import TRUE, Concept, ConceptSpace, Value
 
 Table = Mapping[str, Sequence[Any]]
 

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset
 from assay.auditing.check_result import NOT_CHECKED, CheckResult, Status, first_few
-from assay.distribution import import_extra
+from assay.base import Array, Codes, import_extra
 
 PURPOSE = "the audit of labels without a rule"
 FEWEST_EQUAL = 3

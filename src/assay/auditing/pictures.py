@@ -8,10 +8,9 @@ from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
 from assay.auditing.copies import AS_IT_IS, PictureRow, near_copies
 from assay.auditing.reading import FEWEST_READ, PixelReading, concepts_to_read, readings
-from assay.concepts import listing
-from assay.errors import AssayError
+from assay.base import AssayError, rng_for
+from assay.logic import listing
 from assay.render import Picture
-from assay.seeds import rng_for
 from assay.tasks import Task
 from assay.worlds import World
 

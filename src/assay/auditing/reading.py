@@ -12,11 +12,9 @@ from itertools import combinations
 
 import numpy as np
 
-from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset
-from assay.distribution import import_extra
+from assay.base import Array, Codes, import_extra, rng_for
 from assay.metrics import balanced_accuracy
-from assay.seeds import rng_for
 
 PURPOSE = "the audit of what pictures show"
 MOST_READ = 2000

@@ -18,8 +18,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit, PixelRegion
+from assay.base import Array, Codes
 
 PURE = 0.8
 """The least share of the label in what concepts and label explain of a region."""

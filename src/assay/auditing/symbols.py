@@ -5,11 +5,10 @@ from itertools import islice
 
 import numpy as np
 
-from assay.arrays import Array, Codes
 from assay.auditing.audited import AuditedDataset, AuditedSplit
 from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
 from assay.auditing.noise import labels_without_rule
-from assay.errors import TooLarge
+from assay.base import Array, Codes, TooLarge
 from assay.logic import TRUE, Formula, Var, compile_diagram, conjunction, disjunction, evaluate
 
 RARE = 0.1

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from assay.base import ConfigError
 from assay.cli.console import JsonFlag, print_json, print_table
-from assay.errors import ConfigError
 
 if TYPE_CHECKING:
     from assay.testing import LawOutcome
@@ -41,7 +41,7 @@ def check(
 
 def _checks(reference: str, data: Path | None) -> "dict[str, list[LawOutcome]]":
     """Return the outcome of every law, by the name of what it is about."""
-    from assay.code_files import load_file, split_reference
+    from assay.base import load_file, split_reference
     from assay.diagnosis import FINDINGS
     from assay.metrics import METRICS
     from assay.models import MODELS
@@ -69,7 +69,7 @@ def _checks(reference: str, data: Path | None) -> "dict[str, list[LawOutcome]]":
 
 def _model_checks(names: list[str], data: Path | None, task: str | None) -> "dict[str, list[LawOutcome]]":
     """Try models on a dataset, or else on a small one of the file's own task, or of a sample task."""
-    from assay.data import Dataset
+    from assay.dataset import Dataset
     from assay.tasks import TASKS
     from assay.testing import TwoSquares, check_model, small_dataset
 

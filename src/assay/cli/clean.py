@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
+from assay.base import UnknownName, suggestion
 from assay.cli.console import JsonFlag, print_json, print_table, print_text, say
-from assay.errors import UnknownName, suggestion
 
 PURPOSES = {
     "made": "datasets made by assay.make in Python",
@@ -36,7 +36,7 @@ class CachedKind:
 
 def caches() -> list[CachedKind]:
     """Return what the cache holds, by kind, with sizes; a name may end with a hash."""
-    from assay.data import cache_folder
+    from assay.dataset import cache_folder
 
     home = cache_folder()
     kinds: dict[str, list[Path]] = {}
@@ -75,7 +75,7 @@ def clean(
     if not chosen:
         print_text("the cache is empty")
         return
-    from assay.files import size_in_words
+    from assay.base import size_in_words
 
     print_table(["cache", "size", "what it holds"], [[c.name, size_in_words(c.bytes), c.gives] for c in chosen])
     total = size_in_words(sum(cache.bytes for cache in chosen))

@@ -7,6 +7,16 @@ from typing import Annotated, NoReturn
 
 import typer
 
+from assay.base import (
+    VERSION,
+    AssayError,
+    MissingExtra,
+    forget_files,
+    hear_interrupts,
+    is_optional,
+    missing_extra,
+    stop_hearing_interrupts,
+)
 from assay.cli.align import align
 from assay.cli.annotate import annotate
 from assay.cli.attribute import attribute
@@ -42,10 +52,6 @@ from assay.cli.study import app as study
 from assay.cli.suite import app as suite
 from assay.cli.train import train
 from assay.cli.view import view
-from assay.code_files import forget_files
-from assay.distribution import VERSION, is_optional, missing_extra
-from assay.errors import AssayError, MissingExtra
-from assay.processes import hear_interrupts, stop_hearing_interrupts
 
 app = typer.Typer(
     name="assay",

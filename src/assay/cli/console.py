@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from assay.errors import ConfigError
-from assay.progress import progress_bar as progress_bar
+from assay.base import ConfigError
+from assay.base import progress_bar as progress_bar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from assay.config import Settings
+    from assay.base import Settings
 
 LOG_WIDTH = 160
 """How wide tables are where there is no terminal."""
@@ -51,7 +51,7 @@ def _run_metrics(files: list[str]) -> list[str]:
 def _permit_remote(context: typer.Context, permitted: bool) -> bool:
     """Let the command open addresses that records name, until it ends."""
     if permitted:
-        from assay.data import permit_remote
+        from assay.base import permit_remote
 
         context.with_resource(permit_remote())
     return permitted
@@ -95,7 +95,7 @@ ThresholdOption = Annotated[
 
 def _here(path: Path) -> Path:
     """Return an output folder, refusing a URL: only datasets can be remote."""
-    from assay.data import refuse_remote
+    from assay.base import refuse_remote
 
     try:
         path.resolve()
@@ -170,7 +170,7 @@ def print_text(text: str = "") -> None:
 
 def settings_from(pairs: Sequence[str], config: Path | None) -> "Settings":
     """Return the settings of a file with those of the command line on top."""
-    from assay.config import Settings, from_pairs, load_yaml
+    from assay.base import Settings, from_pairs, load_yaml
 
     base = load_yaml(config) if config is not None else Settings()
     return base.merge(from_pairs(pairs))

@@ -17,8 +17,8 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.concepts import Value
     from assay.counting import ReadingCount
+    from assay.logic import Value
 
 MOST_ENTRIES = 400
 """Of more, the search for shortcuts near to the right reading takes minutes."""
@@ -74,7 +74,7 @@ def count(
 
 def _parse_supervision(text: str) -> "dict[str, bool | Sequence[Value]]":
     """Read `a,b` or `a=3,4;b=0`."""
-    from assay.config import from_pairs
+    from assay.base import from_pairs
 
     supervised: dict[str, bool | Sequence[Value]] = {}
     for piece in filter(None, text.split(";")):

@@ -13,7 +13,7 @@ from assay.cli.console import print_next, print_sentences, print_text, progress_
 from assay.cli.verdicts import print_verdicts
 
 if TYPE_CHECKING:
-    from assay.studies import Study
+    from assay.lab import Study
 
 DEMO = {
     "name": "Assay demo: sums of digits, a formula over bits, robots",
@@ -40,8 +40,8 @@ def demo(
     Makes three datasets, trains three models on each, and reports which of them have learned a shortcut.
     """
     from assay.diagnosis import diagnose_run
+    from assay.lab import run_study, verdict_lines
     from assay.runs import RunFolder
-    from assay.studies import run_study, verdict_lines
 
     study = demo_study(output)
     with progress_bar() as bar:
@@ -68,7 +68,7 @@ def demo(
 
 def demo_study(output: Path) -> "Study":
     """Return the demo as a study."""
-    from assay.config import Settings
-    from assay.studies import study_from
+    from assay.base import Settings
+    from assay.lab import study_from
 
     return study_from(Settings(DEMO), output)

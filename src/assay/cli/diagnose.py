@@ -45,7 +45,7 @@ def diagnose(
     """
     from assay.api import diagnose as judge
     from assay.api import open_run
-    from assay.config import from_pairs
+    from assay.base import from_pairs
 
     diagnosis = judge(open_run(run, data), thresholds=from_pairs(settings).values, rule=rule)
     if as_json:

@@ -46,8 +46,8 @@ def discover(
     Units are matched with the true concepts on validation and scored on the test split, beside chance. Writes a run,
     which can be scored, diagnosed, reported and viewed, and a page with the top pictures of each unit.
     """
+    from assay.api import PAGE
     from assay.api import discover as discover_units
-    from assay.models import PAGE
 
     chosen = parse_seeds(seeds)
     values = settings_from(settings, config)
@@ -60,7 +60,7 @@ def discover(
 
 
 def _print_scores(discovered: "Discovered") -> None:
-    from assay.diagnosis import MEANINGS
+    from assay.metrics import MEANINGS
     from assay.reporting import concept_rows
 
     first = discovered.first

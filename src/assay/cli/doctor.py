@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from assay.base import EXTRAS, VERSION, install_line
 from assay.cli.clean import caches
 from assay.cli.console import JsonFlag, print_json, print_table, print_text
-from assay.distribution import EXTRAS, VERSION, install_line
 
 PURPOSES = {
     "train": "train neural, concept-bottleneck and neuro-symbolic models",
@@ -59,7 +59,7 @@ def doctor(as_json: JsonFlag = False) -> None:
     missing = [name for name, state in parts.items() if not state["installed"]]
     if missing:
         print_text(f"to install what is missing: {install_line(*missing)}")
-    from assay.files import size_in_words
+    from assay.base import size_in_words
 
     sizes = [f"{kind.name} {size_in_words(kind.bytes)}" for kind in held if kind.bytes]
     print_text(f"caches: {', '.join(sizes) or 'empty'}" + ("; to empty them: assay clean" if sizes else ""))

@@ -30,7 +30,7 @@ def import_data(
     above. Settings: picture, table, split, shares, size, resize (letterbox, crop, stretch), counts, name.
     """
     from assay.api import import_folder
-    from assay.data import describe_import
+    from assay.dataset import describe_import
 
     values = settings_from(settings, config)
     dataset = import_folder(

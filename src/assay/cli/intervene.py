@@ -5,6 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
+from assay.base import ConfigError
 from assay.cli.console import (
     JsonFlag,
     ModelFileOption,
@@ -16,7 +17,6 @@ from assay.cli.console import (
     print_table,
     say,
 )
-from assay.errors import ConfigError
 
 LIST: list[str] = []
 COLUMNS = {
@@ -80,7 +80,7 @@ def intervene(
     budget. As a control, the model's own predictions are set as well: they must change nothing.
     """
     from assay.api import intervene_all
-    from assay.config import from_pairs
+    from assay.base import from_pairs
 
     interventions = intervene_all(
         run, data, policy=policy, budget=budget, source=source, reader=from_pairs(reader, "--reader").values, kind=kind,

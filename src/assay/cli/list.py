@@ -4,9 +4,8 @@ from typing import Annotated, Any
 
 import typer
 
+from assay.base import Registry, UnknownName, suggestion
 from assay.cli.console import JsonFlag, print_json, print_table, say
-from assay.errors import UnknownName, suggestion
-from assay.registry import Registry
 
 JUDGING = ("findings", "thresholds")
 """What is listed only where it is asked for: the checks of the diagnosis take a second to import."""
@@ -14,8 +13,8 @@ JUDGING = ("findings", "thresholds")
 
 def registries() -> dict[str, Registry]:
     """Return every registry by the plural of its kind, but that of findings."""
-    from assay.data import EXPORTS
-    from assay.mending import STRATEGIES
+    from assay.exchange import EXPORTS
+    from assay.lab import STRATEGIES
     from assay.metrics import METRICS
     from assay.models import BACKBONES, MODELS
     from assay.models import METHODS as DISCOVERY

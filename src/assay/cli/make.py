@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from assay.base import ConfigError
 from assay.cli.console import (
     ClusterOption,
     ConfigOption,
@@ -16,7 +17,6 @@ from assay.cli.console import (
     settings_from,
 )
 from assay.cli.sources import with_source_flags
-from assay.errors import ConfigError
 
 FLAGS = {"n": "-n", "output_dir": "-o"}
 """Options that are not called as the settings are that they give."""
@@ -45,7 +45,7 @@ def make(
 ) -> None:
     """Make a dataset of a task. The same command resumes one that was stopped."""
     from assay.api import make_dataset
-    from assay.config import Settings, from_pairs
+    from assay.base import Settings, from_pairs
 
     options = {"n": train, "seed": seed, **sources, "output_dir": output, "archive": archive, "workers": workers}
     options["cluster"] = cluster

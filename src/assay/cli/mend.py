@@ -24,7 +24,7 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
-    from assay.mending import MendingCurve
+    from assay.lab import MendingCurve
 
 
 def mend(
@@ -68,7 +68,7 @@ def mend(
 
 
 def _print(curve: "MendingCurve", run: Path, output: Path) -> None:
-    from assay.mending import CURVE_HEAD
+    from assay.lab import CURVE_HEAD
 
     print_table(list(CURVE_HEAD), [one.cells for one in curve.rounds])
     print_text(curve.text)

@@ -7,8 +7,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.base import ConfigError
 from assay.cli.console import say
-from assay.errors import ConfigError
 
 ROWS = {"train": 144, "test": 108}
 SIDE = 12
@@ -40,7 +40,7 @@ def new(
         "file": path.name,
     }
     if kind == "data":
-        from assay.files import write_folder
+        from assay.base import write_folder
 
         with write_folder(path) as half:
             _write_data(half, names)
@@ -62,7 +62,7 @@ def _refuse_taken(kind: str, name: str) -> None:
 
 
 def _write(path: Path, template: str, names: dict[str, str]) -> None:
-    from assay.files import write_atomically
+    from assay.base import write_atomically
 
     text = files("assay.cli").joinpath("templates", f"{template}.template").read_text(encoding="utf-8")
     write_atomically(path, text.format(**names).encode())
@@ -75,9 +75,8 @@ def _write_data(folder: Path, names: dict[str, str]) -> None:
 
     import numpy as np
 
-    from assay.files import write_atomically
+    from assay.base import rng_for, write_atomically
     from assay.render import encode_png
-    from assay.seeds import rng_for
 
     rng, table = rng_for(0, "new data"), io.StringIO()
     rows = csv.writer(table, lineterminator="\n")

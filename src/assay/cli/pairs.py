@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from assay.base import ConfigError
 from assay.cli.console import (
     DataArgument,
     JsonFlag,
@@ -14,7 +15,6 @@ from assay.cli.console import (
     say,
     settings_from,
 )
-from assay.errors import ConfigError
 
 
 def pairs(

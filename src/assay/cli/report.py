@@ -32,6 +32,6 @@ def report(
     The output folder gets report.html, report.md, report.json and tables.tex.
     """
     from assay.api import report as write_report
-    from assay.config import from_pairs
+    from assay.base import from_pairs
 
     say(str(write_report(runs, output, title=title, dataset=data, thresholds=from_pairs(settings).values)))

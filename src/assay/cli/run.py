@@ -5,9 +5,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from assay.base import ConfigError
 from assay.cli.console import ClusterOption, LogOption, print_text, say
 from assay.cli.verdicts import print_verdicts
-from assay.errors import ConfigError
 
 
 def run(
@@ -38,7 +38,7 @@ def run(
     What is finished is kept, so that the same command resumes a study that was stopped.
     """
     from assay.api import estimate_study, open_study, run_study, study_workers
-    from assay.code_files import loaded_files
+    from assay.base import loaded_files
 
     if cluster and workers:
         raise ConfigError("give --workers or --cluster, not both")

@@ -47,7 +47,7 @@ def saliency(
     beside chance. As a check of the method, weights are drawn anew: maps that stay the same say nothing of the model.
     """
     from assay.api import saliency as explain
-    from assay.config import Settings
+    from assay.base import Settings
 
     values = settings_from(settings, config).merge(Settings({"concepts": concept} if concept else {}))
     found = explain(run, data, method, output, n=examples, split=split, seed=seed, config=values)

@@ -11,11 +11,10 @@ import typer
 from assay.cli.console import ConfigOption, JsonFlag, SetOption, print_json, print_table, print_text, settings_from
 
 if TYPE_CHECKING:
-    from assay.config import Settings
+    from assay.base import Registry, Settings
     from assay.contracts import ImportRecord, Manifest
     from assay.diagnosis import Check
     from assay.logic import Knowledge
-    from assay.registry import Registry
 
 DIAGRAM = 20_000
 MOST_VALUES = 300
@@ -39,7 +38,7 @@ def show(
     For a task: its concepts, rule, splits, settings, and how many reasoning shortcuts its training labels allow. For a
     finding: its null hypothesis, statistic, sentences, thresholds, and the findings that explain the same better.
     """
-    from assay.data import is_remote
+    from assay.base import is_remote
     from assay.tasks import TASKS
 
     if is_remote(task) or (Path(task) / "manifest.json").exists() or (task not in TASKS and Path(task).is_dir()):
@@ -69,8 +68,8 @@ def _kinds(name: str) -> "Iterator[tuple[Registry, Callable[[str, bool], None]]]
 
 
 def _show_task(task: str, settings: "Settings", as_json: bool) -> None:
-    from assay.config import describe_settings
-    from assay.data import recipe_from, split_to_dict
+    from assay.base import describe_settings
+    from assay.dataset import recipe_from, split_to_dict
 
     recipe = recipe_from(task, settings)
     instance = recipe.task
@@ -111,7 +110,7 @@ def _share(share: list[float]) -> str:
 
 
 def _print_knowledge(facts: dict[str, Any]) -> None:
-    from assay.concepts import listing
+    from assay.logic import listing
 
     knowledge = facts["knowledge"]
     groups = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
@@ -130,7 +129,7 @@ def _print_knowledge(facts: dict[str, Any]) -> None:
 
 def _diagram_nodes(knowledge: "Knowledge") -> int | None:
     """Return the size of the rule's decision diagram, None if it is too large to compile for a look."""
-    from assay.errors import TooLarge
+    from assay.base import TooLarge
     from assay.logic import compile_diagram
 
     large = sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES
@@ -146,7 +145,7 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
     if sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES:
         return f"reasoning shortcuts: not counted; run assay count {task}"
     from assay.counting import count_readings, numerals
-    from assay.data import training_support
+    from assay.dataset import training_support
 
     knowledge, support = training_support(task, settings, 0)
     count = count_readings(knowledge, "shared", support, seconds=2.0)
@@ -155,7 +154,7 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
 
 
 def _show_dataset(folder: Path, as_json: bool) -> None:
-    from assay.data import Dataset, cells, region_rows
+    from assay.dataset import Dataset, cells, region_rows
 
     dataset = Dataset.open(folder)
     if as_json:
@@ -176,7 +175,7 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
 
 def _find_in_file(reference: str) -> str:
     """Return the name of the task, model, metric or finding that `FILE.py` or `FILE.py:Name` stands for."""
-    from assay.code_files import load_file, split_reference
+    from assay.base import load_file, split_reference
     from assay.metrics import METRICS
     from assay.models import MODELS
     from assay.tasks import TASKS
@@ -206,8 +205,8 @@ def _show_metric(name: str, as_json: bool) -> None:
 
 
 def _print_imported(manifest: "Manifest", about: "ImportRecord") -> None:
-    from assay.concepts import listing
-    from assay.data import describe_import, rule_text
+    from assay.dataset import describe_import, rule_text
+    from assay.logic import listing
 
     print_text(describe_import(about))
     labels = [[x["name"], listing(x["values"]), rule_text(x["formula"])] for x in manifest.knowledge["labels"]]
@@ -217,7 +216,7 @@ def _print_imported(manifest: "Manifest", about: "ImportRecord") -> None:
 
 
 def _show_model(name: str, as_json: bool) -> None:
-    from assay.config import describe_settings
+    from assay.base import describe_settings
     from assay.models import MODELS
 
     model = MODELS[name]

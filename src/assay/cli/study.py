@@ -12,7 +12,7 @@ app = typer.Typer(help="The papers' experiments, ready to be run by `assay run N
 @app.command("list")
 def list_studies(as_json: JsonFlag = False) -> None:
     """List the ready studies."""
-    from assay.studies import ready_studies
+    from assay.lab import ready_studies
 
     studies = ready_studies()
     if as_json:
@@ -29,8 +29,8 @@ def show_study(
     """Print a ready study as the YAML file that would run it."""
     import yaml
 
-    from assay.errors import UnknownName, suggestion
-    from assay.studies import ready_studies
+    from assay.base import UnknownName, suggestion
+    from assay.lab import ready_studies
 
     known = ready_studies()
     if name not in known:
@@ -46,7 +46,7 @@ def show_fidelity(
     """List where a ready study, in the paper's size, departs from what was published, and why."""
     from dataclasses import asdict
 
-    from assay.studies import departures
+    from assay.lab import departures
 
     found = departures(name)
     if as_json:

@@ -18,7 +18,7 @@ WorkersOption = Annotated[int | None, typer.Option(min=1, help="Number of proces
 @app.command("list")
 def list_suites(as_json: JsonFlag = False) -> None:
     """List the suites."""
-    from assay.suites import find_suite, suite_names
+    from assay.lab import find_suite, suite_names
 
     suites = [find_suite(name) for name in suite_names()]
     if as_json:
@@ -31,7 +31,7 @@ def list_suites(as_json: JsonFlag = False) -> None:
 @app.command("show")
 def show_suite(suite: SuiteOption = "assay-1", as_json: JsonFlag = False) -> None:
     """Print the datasets, levels and baselines of a suite."""
-    from assay.suites import find_suite, summary_of
+    from assay.lab import find_suite, summary_of
 
     found = find_suite(suite)
     if as_json:
@@ -86,7 +86,7 @@ def run_models(
     command goes on where it was stopped. A model that cannot take a dataset has a row that says why.
     """
     from assay.api import run_suite
-    from assay.suites import plain
+    from assay.lab import plain
 
     chosen = () if seeds is None else tuple(parse_seeds(seeds))
     rows = run_suite(
@@ -121,7 +121,7 @@ def score_folder(
     and so is a second entry of the same name.
     """
     from assay.api import score_entry
-    from assay.suites import plain
+    from assay.lab import plain
 
     rows = score_entry(entry, data, records=records).asked
     if as_json:
@@ -162,8 +162,8 @@ def try_models(
     from dataclasses import asdict
 
     from assay.api import try_models as try_cells
-    from assay.errors import RunFailed
-    from assay.suites import matrix_table
+    from assay.base import RunFailed
+    from assay.lab import matrix_table
 
     cells = try_cells(models or (), family, suite=suite, say=say)
     print_json([asdict(cell) for cell in cells]) if as_json else print_text(matrix_table(cells).markdown)

@@ -44,7 +44,7 @@ def train(
     Predictions are written for every split except the training split.
     """
     from assay.api import train as train_model
-    from assay.config import Settings
+    from assay.base import Settings
 
     values = settings_from(settings, config)
     if epochs is not None:

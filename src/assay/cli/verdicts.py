@@ -8,7 +8,7 @@ from assay.cli.console import console_for_output
 
 if TYPE_CHECKING:
     from assay.diagnosis import Tone
-    from assay.studies import VerdictLine
+    from assay.lab import VerdictLine
 
 COLOURS: "dict[Tone, str]" = {"good": "bold green", "bad": "bold red", "weak": "bold yellow", "unknown": "bold blue"}
 WIDE = 120

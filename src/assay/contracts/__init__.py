@@ -6,6 +6,26 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.contracts.columns import AT_ONCE as AT_ONCE
+    from assay.contracts.columns import BOUNDARY as BOUNDARY
+    from assay.contracts.columns import CONCEPT as CONCEPT
+    from assay.contracts.columns import DTYPES as DTYPES
+    from assay.contracts.columns import GIVEN as GIVEN
+    from assay.contracts.columns import LABEL as LABEL
+    from assay.contracts.columns import PAIR_CONCEPT as PAIR_CONCEPT
+    from assay.contracts.columns import PAIR_ROW as PAIR_ROW
+    from assay.contracts.columns import SUBCONCEPT as SUBCONCEPT
+    from assay.contracts.columns import distinct_values as distinct_values
+    from assay.contracts.columns import from_column as from_column
+    from assay.contracts.columns import kind_of_values as kind_of_values
+    from assay.contracts.columns import numbers as numbers
+    from assay.contracts.columns import open_parquet as open_parquet
+    from assay.contracts.columns import parquet_bytes as parquet_bytes
+    from assay.contracts.columns import parquet_source as parquet_source
+    from assay.contracts.columns import plain_numbers as plain_numbers
+    from assay.contracts.columns import read_parquet as read_parquet
+    from assay.contracts.columns import strings as strings
+    from assay.contracts.columns import to_column as to_column
     from assay.contracts.intervenable import EVERY as EVERY
     from assay.contracts.intervenable import BottleneckModel as BottleneckModel
     from assay.contracts.intervenable import IntervenableModel as IntervenableModel
@@ -29,6 +49,12 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import fingerprint as fingerprint
     from assay.contracts.manifest import parse_manifest as parse_manifest
     from assay.contracts.manifest import to_json as to_json
+    from assay.contracts.predictions import NO_SIZES as NO_SIZES
+    from assay.contracts.predictions import Answer as Answer
+    from assay.contracts.predictions import Predictions as Predictions
+    from assay.contracts.predictions import answers_in as answers_in
+    from assay.contracts.predictions import apply_constraints as apply_constraints
+    from assay.contracts.predictions import read_predictions as read_predictions
     from assay.contracts.run_record import FILES as FILES
     from assay.contracts.run_record import SEAL as SEAL
     from assay.contracts.run_record import RunRecord as RunRecord

@@ -10,8 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import ConfigError
+from assay.base import Array, Codes, ConfigError
 
 Rows = Array | slice
 EVERY = slice(None)

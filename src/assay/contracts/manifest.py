@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from assay.errors import DataError
+from assay.base import DataError
 
 FORMAT = 1
 PAIRS = "pairs"

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ConfigDict, Field, ValidationError
 
+from assay.base import DataError
 from assay.contracts.manifest import FileRecord
-from assay.errors import DataError
 
 FILES, SEAL = "files", "sha256"
 """What a record says of the hashes of what was learned, and its own hash."""

@@ -7,6 +7,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.counting.backends import BACKENDS as BACKENDS
     from assay.counting.backends import count_with as count_with
     from assay.counting.backends import encode_problem as encode_problem
     from assay.counting.count import ReadingCount as ReadingCount

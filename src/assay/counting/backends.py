@@ -10,11 +10,9 @@ import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from assay.base import MissingExtra, RunFailed, UnknownName, import_extra, start_program, suggestion
 from assay.counting.problem import Problem
-from assay.distribution import import_extra
-from assay.errors import MissingExtra, RunFailed, UnknownName, suggestion
 from assay.logic import CNF, to_cnf
-from assay.processes import start_program
 
 TWO_MODELS = CNF(2, ((1, 2), (-1, -2)), {1: ("a", True), 2: ("b", True)})
 

@@ -17,14 +17,12 @@ from itertools import permutations, product
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace
+from assay.base import Array, Codes, TooLarge
 from assay.counting.counterexample_guided import all_worlds
 from assay.counting.problem import equals
 from assay.counting.solver import Solver, check_time
 from assay.counting.symmetries import Symmetries, count_distinct_values, truth_table
-from assay.errors import TooLarge
-from assay.logic import TRUE, AllDifferent, Formula, Knowledge, Var, ground_formula, substitute
+from assay.logic import TRUE, AllDifferent, Concept, ConceptSpace, Formula, Knowledge, Var, ground_formula, substitute
 
 MOST_CELLS = 2**21
 MOST_MAPS = 5000

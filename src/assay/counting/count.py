@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.base import Codes, ConfigError, KnowledgeError, TooLarge, html_table, html_text
 from assay.counting.concept_permutations import count_block
 from assay.counting.counterexample_guided import all_worlds, prove_on_all, sample_worlds
 from assay.counting.large_numbers import numeral, numerals
@@ -16,8 +16,6 @@ from assay.counting.reading_classes import ReadingClass, check_reading_class, mo
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime
 from assay.counting.whole_worlds import WorldReadings
-from assay.errors import ConfigError, KnowledgeError, TooLarge
-from assay.html import html_table, html_text
 from assay.logic import TRUE, Knowledge
 
 MOST_DIGITS = 100_000
@@ -123,7 +121,7 @@ def count_readings(
     support uses are left out, but in `free` and `block`, which count whole maps as the rsbench paper does. `used` are
     the columns of the concepts to count apart from all others, by default those on which a label depends.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
     24
     """

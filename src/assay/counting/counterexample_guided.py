@@ -12,12 +12,11 @@ from itertools import product
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, Deck, TooLarge
 from assay.counting.problem import Problem, Supervised, deciding_concepts
 from assay.counting.reading_classes import Cell, ReadingClass, cells
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime, check_time
-from assay.errors import TooLarge
 from assay.logic import (
     TRUE,
     Compare,
@@ -32,7 +31,6 @@ from assay.logic import (
     ground_formula,
     substitute,
 )
-from assay.seeds import Deck
 
 FEW = 20_000
 SAMPLE = 400

@@ -10,17 +10,19 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, Value
+from assay.base import AssayError, Codes, ConfigError, FormulaError
 from assay.counting.reading_classes import Cell, ReadingClass, ReadingEntry, cells, entry_of
-from assay.errors import AssayError, ConfigError, FormulaError
 from assay.logic import (
+    ABSENT,
     Compare,
+    Concept,
+    ConceptSpace,
     Const,
     Formula,
     Knowledge,
     Label,
     Not,
+    Value,
     Var,
     compile_diagram,
     conjunction,
@@ -40,7 +42,7 @@ DIAGRAM = 20_000
 def deciding_concepts(knowledge: Knowledge) -> frozenset[int]:
     """Return the columns of the concepts on which a label depends, in any world, possible or not.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> sorted(deciding_concepts(Knowledge.of(bits(["a", "b", "c"]), {"y": "a and (b or not b)"})))
     [0]
     """

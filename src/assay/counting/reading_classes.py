@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.concepts import ABSENT, ConceptSpace, Slot, Value
-from assay.errors import ConfigError, suggestion
+from assay.base import ConfigError, suggestion
+from assay.logic import ABSENT, ConceptSpace, Slot, Value
 
 ReadingClass = Literal["free", "per-concept", "shared", "per-object", "per-world", "block", "block-permutation"]
 READING_CLASSES: dict[str, str] = {

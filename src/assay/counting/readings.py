@@ -10,12 +10,11 @@ from itertools import combinations
 
 import numpy as np
 
-from assay.arrays import Codes
+from assay.base import Codes, rng_for
 from assay.counting.interchangeable_values import AlikeValues
 from assay.counting.problem import Problem
 from assay.counting.reading_classes import ReadingEntry, entry_of
 from assay.counting.solver import OutOfTime, Part, Solver
-from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)

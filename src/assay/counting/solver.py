@@ -7,10 +7,9 @@ is remembered survives between calls, so that counts under further conditions co
 import time
 from collections.abc import Iterable
 
-from assay.concepts import ConceptSpace
+from assay.base import AssayError
 from assay.counting.interchangeable_values import Interchange
-from assay.errors import AssayError
-from assay.logic import Formula, Residuals, Term
+from assay.logic import ConceptSpace, Formula, Residuals, Term
 
 Part = frozenset[Term]
 

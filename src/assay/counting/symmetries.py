@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.counting.solver import check_time
 from assay.logic import Knowledge
 

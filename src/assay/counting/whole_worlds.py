@@ -11,10 +11,9 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
+from assay.base import Array, Codes, TooLarge, distinct_rows
 from assay.counting.problem import Supervised, deciding_concepts
 from assay.counting.readings import LabellingStep
-from assay.errors import TooLarge
 from assay.logic import Knowledge
 
 MOST_WORLDS = 2**18

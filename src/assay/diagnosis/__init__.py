@@ -37,23 +37,13 @@ if TYPE_CHECKING:
     from assay.diagnosis.counterfactual import Counterfactuals as Counterfactuals
     from assay.diagnosis.counterfactual import Effects as Effects
     from assay.diagnosis.counterfactual import counterfactuals as counterfactuals
-    from assay.diagnosis.discovery.matching import ConceptValue as ConceptValue
-    from assay.diagnosis.discovery.matching import UnitSplit as UnitSplit
-    from assay.diagnosis.discovery.matching import concept_values as concept_values
-    from assay.diagnosis.discovery.readout import Readout as Readout
-    from assay.diagnosis.discovery.readout import fit_readout as fit_readout
-    from assay.diagnosis.discovery.scores import MEANINGS as MEANINGS
-    from assay.diagnosis.discovery.scores import ChanceScore as ChanceScore
-    from assay.diagnosis.discovery.scores import UnitScores as UnitScores
-    from assay.diagnosis.discovery.scores import score_stability as score_stability
-    from assay.diagnosis.discovery.scores import score_units as score_units
-    from assay.diagnosis.discovery.stability import live_units as live_units
     from assay.diagnosis.errors import CAUSES as CAUSES
     from assay.diagnosis.explanations import ASIDE as ASIDE
     from assay.diagnosis.headlines import Headline as Headline
     from assay.diagnosis.headlines import headline as headline
     from assay.diagnosis.identifiable import Identifiability as Identifiability
     from assay.diagnosis.identifiable import identifiability as identifiability
+    from assay.diagnosis.interventions.curve import Curve as Curve
     from assay.diagnosis.interventions.curve import Point as Point
     from assay.diagnosis.interventions.curve import Trial as Trial
     from assay.diagnosis.interventions.curve import Truth as Truth
@@ -66,11 +56,15 @@ if TYPE_CHECKING:
     from assay.diagnosis.interventions.manipulation import Answering as Answering
     from assay.diagnosis.interventions.policies import POLICIES as POLICIES
     from assay.diagnosis.interventions.policies import policy_of as policy_of
+    from assay.diagnosis.interventions.responsiveness import best_sets as best_sets
     from assay.diagnosis.interventions.sources import answers_from as answers_from
     from assay.diagnosis.interventions.units import Budget as Budget
     from assay.diagnosis.interventions.units import Units as Units
+    from assay.diagnosis.judging import judge as judge
     from assay.diagnosis.leaks import Leakage as Leakage
     from assay.diagnosis.leaks import leakage as leakage
+    from assay.diagnosis.propagation import through_linear as through_linear
+    from assay.diagnosis.propagation import through_rule as through_rule
     from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
     from assay.diagnosis.reliance import Reliance as Reliance
     from assay.diagnosis.reliance import Rights as Rights

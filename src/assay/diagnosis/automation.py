@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, ConfigError
 from assay.diagnosis.calibration import Scaling, fit_scalings
-from assay.errors import ConfigError
 
 
 @dataclass(frozen=True)

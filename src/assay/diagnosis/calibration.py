@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 
 LEAST = 1e-12
 STEPS = 50

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows, number_rows
-from assay.data import SHIFTED
+from assay.base import Array, Codes, distinct_rows, number_rows
+from assay.dataset import SHIFTED
 from assay.diagnosis.concepts import judge_concepts, used_concepts
 from assay.diagnosis.counterfactual import Counterfactuals
 from assay.diagnosis.explanations import Explanations, compared, explain

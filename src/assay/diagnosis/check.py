@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, Registry
 from assay.diagnosis.thresholds import Section
 from assay.diagnosis.wording import join_words, percent, points, share_of
-from assay.registry import Registry
 
 if TYPE_CHECKING:
     from assay.diagnosis.case import Case

@@ -12,12 +12,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
-from assay.concepts import ConceptSpace
+from assay.base import Array, AssayError, Codes, distinct_rows
 from assay.diagnosis.maps import ConceptMap, MapFitter
 from assay.diagnosis.thresholds import DEFAULTS, Concepts, Labels, Maps, Thresholds
-from assay.errors import AssayError
-from assay.logic import Const, Diagram, Knowledge, compile_diagram, ground_formula, names_in
+from assay.logic import ConceptSpace, Const, Diagram, Knowledge, compile_diagram, ground_formula, names_in
 from assay.metrics import Evidence, at_least, at_most, confusion, wilson
 
 State = Literal["right", "misread", "collapsed", "noisy", "not learned", "absent", "too few"]
@@ -106,7 +104,7 @@ def used_concepts(knowledge: Knowledge) -> frozenset[int]:
 
     A concept that constraints tie to others is not used if the others determine the label of every possible world.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> sorted(used_concepts(Knowledge.of(bits(["a", "b", "c"]), {"y": "a and (b or not b)"})))
     [0]
     """

@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes, find_rows
-from assay.concepts import ConceptSpace
-from assay.contracts import PAIRS
-from assay.data import PAIR_CONCEPT, Dataset, ShownValues
+from assay.base import Array, Codes, DataError, find_rows
+from assay.contracts import PAIR_CONCEPT, PAIRS, Predictions
+from assay.dataset import Dataset, ShownValues
 from assay.diagnosis.wording import percent
-from assay.errors import DataError
+from assay.logic import ConceptSpace
 from assay.metrics import Evidence, Score, gather, mean, mean_score
-from assay.predictions import Predictions
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
-from assay.concepts import ConceptSpace
+from assay.base import Array, Codes, distinct_rows, rng_for
 from assay.diagnosis.thresholds import Regions
 from assay.diagnosis.trees import TreeNode, grow, rows_at
 from assay.diagnosis.views import SplitView
-from assay.seeds import rng_for
+from assay.logic import ConceptSpace
 from assay.worlds import HARD
 
 ASIDE = frozenset({HARD, "valid", "unconfounded", "reversed"})

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes, distinct_rows
+from assay.base import AssayError, Codes, Deck, distinct_rows
 from assay.contracts import RunRecord
 from assay.counting import (
     ReadingClass,
@@ -21,12 +21,10 @@ from assay.counting import (
     numeral,
     numerals,
 )
-from assay.data import Dataset
+from assay.dataset import Dataset
 from assay.diagnosis.concepts import WRONG, ConceptState, used_concepts
 from assay.diagnosis.wording import join_words
-from assay.errors import AssayError
 from assay.logic import Knowledge
-from assay.seeds import Deck
 
 MOST_WORLDS = 2_000
 MOST_READINGS = 1_000_000

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.seeds import rng_for
+from assay.base import Array, rng_for
 
 NEIGHBOURS = 5
 PRECISION = 0.01

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Finding, Found, Kind, known_checks
 from assay.diagnosis.checks.underfit import mixed

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Codes, distinct_rows
+from assay.base import Codes, distinct_rows, rng_for
 from assay.diagnosis.concepts import ConceptState, read_by_maps
 from assay.diagnosis.views import SplitView
-from assay.seeds import rng_for
 
 SHUFFLES, ENOUGH_SHUFFLED = 20, 2_000_000
 """How often errors are shuffled, and after how many examples no more: the share is then known to about 0.001."""

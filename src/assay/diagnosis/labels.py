@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.diagnosis.concepts import clearly_missed, surely_right
 from assay.diagnosis.thresholds import DEFAULTS, Concepts, Labels, Thresholds
 from assay.metrics import Evidence, at_most, confusion, wilson

@@ -17,13 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, DataError, import_extra, rng_for
 from assay.diagnosis.information import PRECISION, Blur, entropy, mutual_information, mutual_information_knn
 from assay.diagnosis.soft_leakage import soft_leaks
-from assay.distribution import import_extra
-from assay.errors import DataError
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 
 MOST_ROWS = 3000
 MOST_PAIRS = 300

@@ -13,11 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows, number_rows
-from assay.concepts import ConceptSpace, Value
+from assay.base import Array, Codes, distinct_rows, number_rows, rng_for
 from assay.diagnosis.thresholds import Maps
+from assay.logic import ConceptSpace, Value
 from assay.metrics import Evidence, at_least, wilson
-from assay.seeds import rng_for
 
 MapKind = Literal["own", "source", "object", "world"]
 AT_ONCE = 2**16

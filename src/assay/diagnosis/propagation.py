@@ -12,10 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, TooLarge
 from assay.contracts import LabelHead, LinearHead
 from assay.diagnosis.interventions.label_heads import rule_head
-from assay.errors import TooLarge
 from assay.logic import Knowledge
 
 ERROR = 1e-9

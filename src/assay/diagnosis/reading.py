@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
-from assay.arrays import Array
-from assay.concepts import Value
+from assay.base import Array
 from assay.diagnosis.wording import join_words
+from assay.logic import Value
 from assay.metrics import Evidence, confusion
 
 

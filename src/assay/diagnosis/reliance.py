@@ -15,9 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows, find_rows
-from assay.contracts import PAIRS
-from assay.data import (
+from assay.base import Array, Codes, distinct_rows, find_rows
+from assay.contracts import PAIRS, Predictions
+from assay.dataset import (
     NUISANCES,
     REVERSED,
     UNCONFOUNDED,
@@ -34,7 +34,6 @@ from assay.diagnosis.thresholds import DEFAULTS, Spurious, Thresholds
 from assay.diagnosis.within import rises
 from assay.diagnosis.wording import join_first, join_words, percent, share_of
 from assay.metrics import Evidence, at_least, gather, gather_from, wilson
-from assay.predictions import Predictions
 
 MOST_NAMED = 3
 MOST, LEAST = 0.9, 0.1

@@ -14,12 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import Value
-from assay.errors import AssayError, NoSymbols, TooLarge
-from assay.logic import Const, Formula, Knowledge, Label, Not, compile_diagram, evaluate, parse
+from assay.base import AssayError, Codes, NoSymbols, TooLarge, rng_for
+from assay.logic import Const, Formula, Knowledge, Label, Not, Value, compile_diagram, evaluate, parse
 from assay.runs import PROGRAM, RunFolder
-from assay.seeds import rng_for
 
 Relation = Literal["equal", "more general", "more specific", "different"]
 RELATIONS: dict[tuple[bool, bool], Relation] = {
@@ -70,7 +67,7 @@ class RuleRelation:
 def relate(learned: Formula, rule: Formula, knowledge: Knowledge, label: str, value: Value = True) -> RuleRelation:
     """Compare two true-or-false formulas on the worlds of some knowledge.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> from assay.logic import Constraint
     >>> known = Knowledge.of(digits(["a", "b"]), {"big": "a > 5"}, [Constraint("less", parse("a < b"))])
     >>> relate(parse("a > 4"), known.labels[0].formula, known, "big").relation

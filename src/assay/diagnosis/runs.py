@@ -6,20 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes, distinct_rows
-from assay.contracts import PAIRS
+from assay.base import Codes, DataError, distinct_rows
+from assay.contracts import PAIRS, Predictions, read_predictions
 from assay.counting import Supervised
-from assay.data import Dataset
+from assay.dataset import Dataset
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiable import READ_FROM, Identifiability, family_of, identifiability, supervision_of
 from assay.diagnosis.reliance import reliance_of
 from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.verdict import Diagnosis, diagnose
-from assay.errors import DataError
 from assay.logic import Knowledge
 from assay.metrics import gather_from
-from assay.predictions import Predictions, read_predictions
 from assay.runs import RunFolder, under_rule
 
 NOTHING: Supervised = {}

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.diagnosis.wording import join_words, percent
 from assay.metrics import of_difference, of_mean
 

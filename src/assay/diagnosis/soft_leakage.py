@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.diagnosis.information import PRECISION
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.wording import join_first

@@ -10,7 +10,7 @@ from dataclasses import Field, dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, TypeVar
 
-from assay.errors import ConfigError, suggestion
+from assay.base import ConfigError, suggestion
 
 
 def threshold(default: float, about: str, chosen: str, low: float = 0.0, high: float = 1.0) -> Any:

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.diagnosis.explanations import questions_of
 from assay.diagnosis.trees import grow, rows_at
 from assay.diagnosis.views import SplitView
-from assay.seeds import rng_for
 
 
 def accuracy_from_concepts(view: SplitView, depth: int, least: int) -> float:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from assay.arrays import Codes
+from assay.base import Codes, Figure, bar_plot, heat_maps, html_table, html_text, to_frame
 from assay.diagnosis.case import Case, case_of
 from assay.diagnosis.certainty import Certainty, certainty_of
 from assay.diagnosis.check import Finding, Kind, check_of
@@ -25,10 +25,7 @@ from assay.diagnosis.reliance import Reliance
 from assay.diagnosis.table import TableRow, table_of
 from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.violations import Violations, violations_of
-from assay.frames import to_frame
-from assay.html import html_table, html_text
 from assay.metrics import Evidence, Score, score
-from assay.plots import Figure, bar_plot, heat_maps
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.metrics import Between, Evidence, complete, mean, sane_things_f1, things_f1, uniform_guesser
 
 MOST_NAMED = 3

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, distinct_rows
+from assay.base import Array, distinct_rows, rng_for
 from assay.metrics import wilson
-from assay.seeds import rng_for
 
 DRAWS, ENOUGH = 2000, 10
 """How often worlds are exchanged at most, and after how many sums as large it is over."""

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
+from assay.base import Array
 from assay.diagnosis.concepts import ConceptState
+from assay.logic import Value
 from assay.metrics import Evidence, wilson
 
 MOST_NAMED = 6

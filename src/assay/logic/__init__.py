@@ -18,6 +18,18 @@ if TYPE_CHECKING:
     from assay.logic.cnf import clauses_formula as clauses_formula
     from assay.logic.cnf import knowledge_from_cnf as knowledge_from_cnf
     from assay.logic.cnf import to_cnf as to_cnf
+    from assay.logic.concepts import ABSENT as ABSENT
+    from assay.logic.concepts import ABSENT_NUMBER as ABSENT_NUMBER
+    from assay.logic.concepts import Concept as Concept
+    from assay.logic.concepts import ConceptSpace as ConceptSpace
+    from assay.logic.concepts import EncoderGroup as EncoderGroup
+    from assay.logic.concepts import Kind as Kind
+    from assay.logic.concepts import Slot as Slot
+    from assay.logic.concepts import Value as Value
+    from assay.logic.concepts import bits as bits
+    from assay.logic.concepts import digits as digits
+    from assay.logic.concepts import kind_of_value as kind_of_value
+    from assay.logic.concepts import listing as listing
     from assay.logic.decode import Decoder as Decoder
     from assay.logic.dimacs import CNF as CNF
     from assay.logic.dimacs import parse_dimacs as parse_dimacs

@@ -14,8 +14,8 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
+from assay.base import Array, Codes
+from assay.logic.concepts import ConceptSpace
 from assay.logic.formula import AllDifferent, Formula, Var
 
 FIRST_LIMIT, GROWTH = 0.25, 1.6

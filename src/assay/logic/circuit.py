@@ -14,15 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, ConceptSpace, Kind, Value
-from assay.errors import TooLarge
+from assay.base import Array, Codes, TooLarge, rng_for
+from assay.logic.concepts import ABSENT, ConceptSpace, Kind, Value
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula, shape_of
 from assay.logic.residual import Residuals
 from assay.logic.terms import Term
 from assay.logic.traverse import names_in
-from assay.seeds import rng_for
 
 Outcome = tuple[Value, ...]
 State = tuple[Term, ...]
@@ -186,7 +184,7 @@ def compile_diagram(
 ) -> Diagram:
     """Compile formulas into one diagram whose outcomes are their values together.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> from assay.logic import parse
     >>> compile_diagram([parse("a + b")], digits(["a", "b"])).counts[(7,)]
     8

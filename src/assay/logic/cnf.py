@@ -7,9 +7,9 @@ of models.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from assay.concepts import ConceptSpace, Value, bits
 from assay.logic import formula as f
 from assay.logic.circuit import Diagram, compile_diagram, compile_part
+from assay.logic.concepts import ConceptSpace, Value, bits
 from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula, shape_of
@@ -36,7 +36,7 @@ def clauses_formula(clauses: Iterable[Clause], names: Sequence[str]) -> Formula:
 def to_cnf(knowledge: Knowledge, given: Mapping[str, Value] | None = None) -> CNF:
     """Return the CNF of the rule: models are the worlds with their labels, or the worlds with the `given` labels.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> cnf = to_cnf(Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}), given={"sum": 3})
     >>> cnf.meanings[1]
     ('a', 0)

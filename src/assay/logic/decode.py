@@ -16,8 +16,7 @@ from math import prod
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import KnowledgeError
+from assay.base import Array, Codes, KnowledgeError
 from assay.logic.all_different import DifferentGroups, most_probable_different
 from assay.logic.circuit import Diagram, log_probabilities
 from assay.logic.knowledge import Knowledge
@@ -212,7 +211,7 @@ def decode(knowledge: Knowledge, distributions: Sequence[Array]) -> Decoded:
 
     `distributions[i]` has a row an example and a column a value of concept `i`.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> from assay.logic import Constraint
     >>> from assay.logic import parse
     >>> known = Knowledge.of(bits(["a", "b"]), {"y": "a"}, [Constraint("one", parse("count(a, b) == 1"))])

@@ -4,8 +4,8 @@ import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from assay.concepts import Value
-from assay.errors import DataError
+from assay.base import DataError
+from assay.logic.concepts import Value
 
 Clause = tuple[int, ...]
 

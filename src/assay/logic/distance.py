@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.errors import TooLarge
+from assay.base import Array, Codes, TooLarge
 from assay.logic.circuit import Diagram, compile_diagram
+from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import TRUE, And, Formula
 from assay.logic.ground import ground_formula, shape_of
@@ -34,7 +33,7 @@ def distances(label: Formula, space: ConceptSpace, codes: Codes, within: Formula
     Exact where the label has a decision diagram of some size; elsewhere 1 is exact, and more is a bound from below. A
     world that no change brings across has as distance one more than there are concepts.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> from assay.logic import parse
     >>> distances(parse("a and b and c"), bits(["a", "b", "c"]), np.array([[0, 0, 1], [1, 1, 1]])).least.tolist()
     [2, 1]

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
+from assay.base import Array, Codes
 from assay.logic import formula as f
+from assay.logic.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic.formula import Formula
 from assay.logic.ground import FormulaShape, check_formula
 from assay.logic.plan import BYTE, ColumnCount, Make, Plan, PreparedPart
@@ -30,7 +30,7 @@ COMPARE: dict[str, Callable[[Any, Any], Any]] = {
 def evaluate(formula: Formula, space: ConceptSpace, codes: Codes) -> Array:
     """Return the value of the formula in each row: truth values, numbers, or symbols as Python strings.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> evaluate(f.Var("a") + f.Var("b"), digits(["a", "b"]), np.array([[3, 4], [9, 9]])).tolist()
     [7, 18]
     """

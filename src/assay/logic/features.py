@@ -10,10 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, Value
-from assay.errors import FormulaError
+from assay.base import Array, Codes, FormulaError
 from assay.logic import formula as f
+from assay.logic.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Formula, Var, conjunction, disjunction
 from assay.logic.ground import shape_of

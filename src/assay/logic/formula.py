@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeVar, dataclass_transform
 
-from assay.concepts import Value
-from assay.errors import FormulaError
+from assay.base import FormulaError
+from assay.logic.concepts import Value
 
 Operator = Literal["==", "!=", "<", "<=", ">", ">="]
 Quantifier = Literal["any", "all", "count"]

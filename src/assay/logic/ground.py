@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
-from assay.errors import FormulaError, TooLarge, suggestion
+from assay.base import FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
+from assay.logic.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.logic.formula import Formula
 from assay.logic.programs import program_runner
 from assay.logic.traverse import DEEPEST, children, depth, map_children
@@ -115,7 +115,7 @@ class FormulaShape:
 def shape_of(formula: Formula, space: ConceptSpace) -> FormulaShape:
     """Return what a formula gives on a space, or raise if it does not fit.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> shape_of(f.Var("a") + f.Var("b"), digits(["a", "b"])).most
     18
     """

@@ -7,11 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
-from assay.errors import FormulaError, KnowledgeError, RuleUnknown, TooLarge, UnknownName, suggestion
-from assay.html import shorten
+from assay.base import (
+    Array,
+    Codes,
+    FormulaError,
+    KnowledgeError,
+    RuleUnknown,
+    TooLarge,
+    UnknownName,
+    shorten,
+    suggestion,
+)
 from assay.logic.circuit import Diagram, compile_diagram
+from assay.logic.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Const, Formula, If, Oracle, Var, conjunction
 from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
@@ -105,7 +113,7 @@ class Knowledge:
         `subconcepts` is knowledge of a finer level, whose labels are concepts of this space.
         `types` list near-boundary types of labels, by name and formula, instead of those derived.
 
-        >>> from assay.concepts import digits
+        >>> from assay.logic.concepts import digits
         >>> Knowledge.of(digits(["a", "b"]), {"sum": "a + b"}).label("sum").values[-1]
         18
         """

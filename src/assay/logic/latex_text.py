@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from assay.concepts import Value
 from assay.logic import formula as f
+from assay.logic.concepts import Value
 from assay.logic.formula import Formula
 
 TERNARY, ARROW, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, ATOM = range(10)

@@ -5,8 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import KnowledgeError, TooLarge
+from assay.base import Array, KnowledgeError, TooLarge
 from assay.logic.circuit import Diagram, Outcome, letters, merge_nodes
 from assay.logic.formula import TRUE, Formula
 from assay.logic.ground import well_formed

@@ -8,9 +8,9 @@ import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from assay.concepts import Value
-from assay.errors import FormulaError, suggestion
+from assay.base import FormulaError, suggestion
 from assay.logic import formula as f
+from assay.logic.concepts import Value
 from assay.logic.formula import Formula
 from assay.logic.traverse import DEEPEST, depth, free_names
 

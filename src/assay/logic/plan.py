@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.logic.formula import Formula
 
 Make = Callable[[list[Any], Codes], Any]

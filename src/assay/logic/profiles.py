@@ -10,9 +10,8 @@ from math import prod
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.errors import TooLarge
+from assay.base import Array, Codes, TooLarge
+from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import evaluate
 from assay.logic.features import Feature, GroupedValues, features_of
 from assay.logic.formula import TRUE, Formula

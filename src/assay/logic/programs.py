@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Protocol, cast
 
-from assay.arrays import Array
-from assay.concepts import ConceptSpace
+from assay.base import Array
+from assay.logic.concepts import ConceptSpace
 from assay.logic.formula import Formula, Oracle
 
 RUNNER = "assay.prolog"

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.logic.dimacs import Clause
 
 

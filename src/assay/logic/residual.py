@@ -3,8 +3,8 @@
 The residuals of sums, counts and parities are few, because `Terms` brings them to a normal form and merges equals.
 """
 
-from assay.concepts import ConceptSpace
 from assay.logic import formula as f
+from assay.logic.concepts import ConceptSpace
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula
 from assay.logic.programs import program_runner

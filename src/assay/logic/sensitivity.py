@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
+from assay.base import Array, Codes
 from assay.logic import formula as f
+from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Formula
 from assay.logic.traverse import children

@@ -13,11 +13,10 @@ from math import prod
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Concept, ConceptSpace
-from assay.errors import FormulaError, TooLarge
+from assay.base import Array, FormulaError, TooLarge
 from assay.logic import formula as f
 from assay.logic.circuit import Diagram, Outcome, compile_diagram, merge_nodes
+from assay.logic.concepts import Concept, ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Formula, Not, Var, conjunction, disjunction, total
 from assay.logic.ground import ground_formula, shape_of
@@ -273,7 +272,7 @@ def compile_tallied(
 ) -> Diagram:
     """Compile one true-or-false formula into a diagram, by its tallies; `NotTallied` if it is no formula of tallies.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> from assay.logic import parse
     >>> compile_tallied(parse("count(a, b, c) == 2"), bits(["a", "b", "c"])).counts[(True,)]
     3

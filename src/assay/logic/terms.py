@@ -10,7 +10,7 @@ from functools import reduce
 from math import gcd
 from typing import Any, Literal
 
-from assay.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
+from assay.logic.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic.formula import Operator
 from assay.logic.ground import bounds
 

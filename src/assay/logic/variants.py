@@ -12,9 +12,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.errors import KnowledgeError, TooLarge
+from assay.base import Array, Codes, KnowledgeError, TooLarge
+from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.features import Feature, features_of
 from assay.logic.formula import TRUE, Formula, Not, conjunction
@@ -109,7 +108,7 @@ def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE, typ
 
     With `types`, these are the near-boundary types, and all that is near.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> from assay.logic import parse
     >>> found = boundary_of(parse("lamp and (bus or tram)"), bits(["lamp", "bus", "tram"]))
     >>> [variant.name for variant in found.variants], [type.name for type in found.types]

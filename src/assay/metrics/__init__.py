@@ -17,6 +17,17 @@ if TYPE_CHECKING:
     from assay.metrics.consistency import sane_things_f1 as sane_things_f1
     from assay.metrics.consistency import things_f1 as things_f1
     from assay.metrics.continual import stage_metrics as stage_metrics
+    from assay.metrics.discovery.matching import ConceptValue as ConceptValue
+    from assay.metrics.discovery.matching import UnitSplit as UnitSplit
+    from assay.metrics.discovery.matching import concept_values as concept_values
+    from assay.metrics.discovery.readout import Readout as Readout
+    from assay.metrics.discovery.readout import fit_readout as fit_readout
+    from assay.metrics.discovery.scores import MEANINGS as MEANINGS
+    from assay.metrics.discovery.scores import ChanceScore as ChanceScore
+    from assay.metrics.discovery.scores import UnitScores as UnitScores
+    from assay.metrics.discovery.scores import score_stability as score_stability
+    from assay.metrics.discovery.scores import score_units as score_units
+    from assay.metrics.discovery.stability import live_units as live_units
     from assay.metrics.evidence import Evidence as Evidence
     from assay.metrics.evidence import gather as gather
     from assay.metrics.evidence import gather_from as gather_from
@@ -43,6 +54,7 @@ if TYPE_CHECKING:
     from assay.metrics.random_guesser import frequencies as frequencies
     from assay.metrics.random_guesser import uniform_guesser as uniform_guesser
     from assay.metrics.scoring import FEWEST as FEWEST
+    from assay.metrics.scoring import RESAMPLES as RESAMPLES
     from assay.metrics.scoring import Score as Score
     from assay.metrics.scoring import format_score as format_score
     from assay.metrics.scoring import mean_score as mean_score

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.metrics.average_interval import accuracy_of, interval_of
 from assay.metrics.evidence import Evidence, Side
 from assay.metrics.metric import Metric, overall

@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import wilson
 from assay.metrics.metric import Metric, overall

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
+from assay.base import Array, Codes, distinct_rows, rng_for
 from assay.metrics.interval import wilson
-from assay.seeds import rng_for
 
 FEWEST = 30
 TIMES = 10

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.arrays import Array, distinct_rows, number_rows
+from assay.base import Array, distinct_rows, number_rows
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import from_error
 from assay.metrics.metric import overall

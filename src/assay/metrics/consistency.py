@@ -7,7 +7,7 @@ object, false, a count of 0). Where no value says so, each concept is a thing, a
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import per_example
 

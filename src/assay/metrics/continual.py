@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 
 
 @dataclass(frozen=True)

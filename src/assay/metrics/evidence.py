@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from assay.arrays import Array, Codes, DistinctRows, distinct_rows, find_rows
-from assay.errors import DataError
+from assay.base import Array, Codes, DataError, DistinctRows, distinct_rows, find_rows
 
 if TYPE_CHECKING:  # so that listing the metrics imports numpy and little else
-    from assay.data import Dataset, SplitData
+    from assay.contracts import Answer, Predictions
+    from assay.dataset import Dataset, SplitData
     from assay.logic import Boundary, Knowledge
-    from assay.predictions import Answer, Predictions
 
 
 @dataclass(frozen=True)

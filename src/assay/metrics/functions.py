@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes, as_array
-from assay.errors import DataError
+from assay.base import Codes, DataError, as_array
 from assay.logic import Knowledge
 from assay.metrics.concept_collapse import collapse as collapse_of_values
 from assay.metrics.quality import macro_f1
@@ -73,7 +72,7 @@ def rule_consistency(labels: Any, concepts: Any, knowledge: Knowledge) -> float:
 
     Examples in which a concept is not spoken of are left out; NaN if there are no others.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> rule_consistency([1, 1], [[1, 0], [0, 0]], Knowledge.of(bits(["a", "b"]), {"y": "a or b"}))
     0.5
     """

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 
 ROUNDING = 1e-9
 ADDED = 2

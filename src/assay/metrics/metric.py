@@ -6,9 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, Registry
 from assay.metrics.evidence import Evidence
-from assay.registry import Registry
 
 METRICS: Registry = Registry("metric", "assay.metrics.registered", "assay.metrics", "assay.metrics.metric:Metric")
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.metrics.average_interval import f1_of, interval_of
 from assay.metrics.evidence import Evidence
 from assay.metrics.metric import Metric, overall, per_example

@@ -12,9 +12,8 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.logic import Diagram, Knowledge, Limits, chance_of, true_outcomes, uniform
+from assay.base import Array, Codes
+from assay.logic import ConceptSpace, Diagram, Knowledge, Limits, chance_of, true_outcomes, uniform
 
 
 @dataclass(frozen=True)

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.metrics.evidence import Evidence
 from assay.metrics.interval import from_error, of_mean
 from assay.metrics.metric import METRICS, Metric, mean
-from assay.seeds import rng_for
 
 NORMAL = 1.96
 RESAMPLES = 200

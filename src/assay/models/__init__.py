@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from assay.models.concept.alignment import Aligned as Aligned
     from assay.models.concept.alignment import Alignment as Alignment
     from assay.models.concept.alignment import align_run as align_run
+    from assay.models.concept.probcbm import MOST_LOG_VARIANCE as MOST_LOG_VARIANCE
+    from assay.models.concept.probcbm import ProbCBM as ProbCBM
     from assay.models.core.devices import describe_gpu as describe_gpu
     from assay.models.core.devices import device_for as device_for
     from assay.models.core.devices import number_formats as number_formats
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from assay.models.core.model import Model as Model
     from assay.models.core.neural import NeuralConfig as NeuralConfig
     from assay.models.core.neural import NeuralModel as NeuralModel
+    from assay.models.core.optimization import Optimization as Optimization
+    from assay.models.core.perception import one_hot as one_hot
+    from assay.models.core.perception_settings import perception_of as perception_of
     from assay.models.core.precision import SECONDS as SECONDS
     from assay.models.core.precision import bfloat16_fault as bfloat16_fault
     from assay.models.core.robust import MASKS as MASKS
@@ -36,42 +41,52 @@ if TYPE_CHECKING:
     from assay.models.core.runs import train_seeds as train_seeds
     from assay.models.core.runs import train_together as train_together
     from assay.models.core.runs import transfer_run as transfer_run
+    from assay.models.core.steps import ManySeeds as ManySeeds
+    from assay.models.core.steps import OneSeed as OneSeed
     from assay.models.core.subconcepts import readers_of as readers_of
     from assay.models.core.tensors import TorchSplit as TorchSplit
     from assay.models.core.training import Training as Training
-    from assay.models.discovery import METHODS as METHODS
-    from assay.models.discovery.discovering import Discovered as Discovered
-    from assay.models.discovery.discovering import DiscoveryPlan as DiscoveryPlan
-    from assay.models.discovery.discovering import discover as discover
-    from assay.models.discovery.method import SplitRows as SplitRows
-    from assay.models.discovery.runs import PAGE as PAGE
-    from assay.models.discovery.runs import discover_run as discover_run
+    from assay.models.explain.discovery import METHODS as METHODS
+    from assay.models.explain.discovery.discovering import Discovered as Discovered
+    from assay.models.explain.discovery.discovering import DiscoveryPlan as DiscoveryPlan
+    from assay.models.explain.discovery.discovering import discover as discover
+    from assay.models.explain.discovery.method import Progress as Progress
+    from assay.models.explain.discovery.method import SplitRows as SplitRows
+    from assay.models.explain.probes.activations import Subject as Subject
+    from assay.models.explain.probes.activations import activations as activations
+    from assay.models.explain.probes.activations import sensitivity as sensitivity
+    from assay.models.explain.probes.bypass import Bypass as Bypass
+    from assay.models.explain.probes.bypass import bypass as bypass
+    from assay.models.explain.probes.layers import layer_features as layer_features
+    from assay.models.explain.probes.layers import layer_names as layer_names
+    from assay.models.explain.probes.linear import ProbeConfig as ProbeConfig
+    from assay.models.explain.probes.probing import Ask as Ask
+    from assay.models.explain.probes.probing import Probed as Probed
+    from assay.models.explain.probes.probing import table as table
+    from assay.models.explain.probes.runs import effect_rows as effect_rows
+    from assay.models.explain.probes.runs import probe_run as probe_run
+    from assay.models.explain.probes.tcav import concept_codes as concept_codes
+    from assay.models.explain.probes.tcav import concept_directions as concept_directions
+    from assay.models.explain.probes.tcav import effects as effects
+    from assay.models.explain.saliency.concept_masks import ConceptMasks as ConceptMasks
+    from assay.models.explain.saliency.examined import ExaminedModel as ExaminedModel
+    from assay.models.explain.saliency.examined import ExaminedPredictor as ExaminedPredictor
+    from assay.models.explain.saliency.examined import examine_model as examine_model
+    from assay.models.explain.saliency.explaining import Saliency as Saliency
+    from assay.models.explain.saliency.explaining import explain as explain
+    from assay.models.explain.saliency.folder import draw_over as draw_over
+    from assay.models.explain.saliency.folder import explain_into as explain_into
+    from assay.models.explain.saliency.planning import SaliencyPlan as SaliencyPlan
     from assay.models.external.pyc import annotations_of as annotations_of
     from assay.models.external.pyc import to_pyc as to_pyc
     from assay.models.external.pyc import wrap_pyc as wrap_pyc
     from assay.models.external.wrapped import Wrapped as Wrapped
     from assay.models.external.wrapped import wrap as wrap
-    from assay.models.incontext.cache import Cache as Cache
-    from assay.models.incontext.client import Reply as Reply
-    from assay.models.incontext.rate_limit import Timer as Timer
-    from assay.models.probes.activations import Subject as Subject
-    from assay.models.probes.activations import activations as activations
-    from assay.models.probes.activations import sensitivity as sensitivity
-    from assay.models.probes.bypass import Bypass as Bypass
-    from assay.models.probes.bypass import bypass as bypass
-    from assay.models.probes.layers import layer_features as layer_features
-    from assay.models.probes.layers import layer_names as layer_names
-    from assay.models.probes.linear import ProbeConfig as ProbeConfig
-    from assay.models.probes.probing import Ask as Ask
-    from assay.models.probes.probing import Probed as Probed
-    from assay.models.probes.probing import table as table
-    from assay.models.probes.runs import effect_rows as effect_rows
-    from assay.models.probes.runs import probe_run as probe_run
-    from assay.models.probes.tcav import concept_codes as concept_codes
-    from assay.models.probes.tcav import concept_directions as concept_directions
-    from assay.models.probes.tcav import effects as effects
-    from assay.models.readers.opening import Report as Report
-    from assay.models.readers.opening import reader_for as reader_for
+    from assay.models.language.incontext.cache import Cache as Cache
+    from assay.models.language.incontext.client import Reply as Reply
+    from assay.models.language.incontext.rate_limit import Timer as Timer
+    from assay.models.language.readers.opening import Report as Report
+    from assay.models.language.readers.opening import reader_for as reader_for
     from assay.models.registered import BACKBONES as BACKBONES
     from assay.models.registered import MODELS as MODELS
     from assay.models.rule.bears import Bears as Bears
@@ -79,21 +94,12 @@ if TYPE_CHECKING:
     from assay.models.rule.circuit import RuleLayer as RuleLayer
     from assay.models.rule.fuzzy_logic import FuzzyRule as FuzzyRule
     from assay.models.rule.fuzzy_logic import Semantics as Semantics
-    from assay.models.saliency.examined import ExaminedModel as ExaminedModel
-    from assay.models.saliency.examined import ExaminedPredictor as ExaminedPredictor
-    from assay.models.saliency.examined import examine_model as examine_model
-    from assay.models.saliency.explaining import Saliency as Saliency
-    from assay.models.saliency.explaining import explain as explain
-    from assay.models.saliency.folder import draw_over as draw_over
-    from assay.models.saliency.folder import explain_into as explain_into
-    from assay.models.saliency.planning import SaliencyPlan as SaliencyPlan
     from assay.models.symbolic.base import SymbolicConfig as SymbolicConfig
     from assay.models.symbolic.bits import pack_bits as pack_bits
     from assay.models.symbolic.examples import Examples as Examples
     from assay.models.symbolic.examples import most_probable_codes as most_probable_codes
-    from assay.models.symbolic.perception import one_hot as one_hot
-    from assay.models.symbolic.perception_settings import perception_of as perception_of
     from assay.models.symbolic.synthesis.language import ProgramLanguage as ProgramLanguage
+    from assay.models.symbolic.synthesis.leaves import LeafBlock as LeafBlock
     from assay.models.symbolic.synthesis.leaves import leaves_of as leaves_of
 else:
     from assay.doors import door

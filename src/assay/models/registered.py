@@ -1,6 +1,6 @@
 """The bundled models and backbones by name and address, so that listing them imports nothing heavy."""
 
-from assay.registry import Registry
+from assay.base import Registry
 
 MODELS = Registry("model", "assay.models.registered", "assay.models", "assay.models.core.model:Model")
 for _name, _summary, _target in (
@@ -31,7 +31,7 @@ for _name, _summary, _target in (
     (
         "alpha-ilp",
         "clauses found by beam search, weighed by gradients on uncertain concepts (alphaILP style)",
-        "alpha_ilp.learner:AlphaIlp",
+        "symbolic.alpha_ilp.learner:AlphaIlp",
     ),
     ("ilp", "clauses that cover the examples, by our own learner, on concepts", "symbolic.ilp.learner:Ilp"),
     ("aleph", "clauses by Aleph (needs SWI-Prolog and Aleph 5)", "symbolic.ilp.aleph:Aleph"),
@@ -43,7 +43,7 @@ for _name, _summary, _target in (
     (
         "incontext",
         "a language or vision-language model that is shown examples and asked for the rule",
-        "incontext.learner:InContext",
+        "language.incontext.learner:InContext",
     ),
 ):
     MODELS.add(_name, _summary, f"assay.models.{_target}")

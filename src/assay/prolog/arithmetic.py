@@ -7,7 +7,7 @@ from functools import reduce
 from itertools import chain
 from typing import Any
 
-from assay.errors import suggestion
+from assay.base import suggestion
 from assay.prolog.terms import PrologError, Term, Tick, Variable, deref, show
 
 Number = int | float

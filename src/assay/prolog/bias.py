@@ -13,9 +13,8 @@ from itertools import combinations, combinations_with_replacement, pairwise
 
 from pydantic import Field
 
-from assay.concepts import ConceptSpace, Value, kind_of_value
-from assay.config import Config
-from assay.logic import NUMBER
+from assay.base import Config
+from assay.logic import NUMBER, ConceptSpace, Value, kind_of_value
 from assay.prolog.literals import WORLD_ARGUMENT, AttributeTerm, CountLiteral, Kind, Literal, Way
 from assay.prolog.vocabulary import Relation, Vocabulary, plain_name, unused_name
 

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from assay.concepts import ABSENT, ABSENT_NUMBER, Concept, Kind, Slot, Value, kind_of_value
-from assay.errors import FormulaError
+from assay.base import FormulaError
 from assay.logic import (
+    ABSENT,
+    ABSENT_NUMBER,
     NUMBER,
     AllDifferent,
     AllEqual,
     And,
     Compare,
+    Concept,
     Const,
     Count,
     Divide,
@@ -18,6 +20,7 @@ from assay.logic import (
     If,
     Iff,
     Implies,
+    Kind,
     Member,
     Minus,
     Not,
@@ -25,9 +28,12 @@ from assay.logic import (
     Or,
     Product,
     Quantified,
+    Slot,
     Sum,
+    Value,
     Var,
     Xor,
+    kind_of_value,
 )
 from assay.prolog.reader import Clause
 from assay.prolog.terms import Term, Variable, as_list, join_terms

@@ -28,7 +28,7 @@ class IlpProblem:
 def definitions_text(bias: Bias) -> str:
     """Return the definitions of all literals; with them `formula_of` reads back what a learner wrote.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> print(definitions_text(Bias(digits(["a"], (0, 1)))), end="")
     a_0(A) :- a(A,0).
     a_1(A) :- a(A,1).
@@ -56,7 +56,7 @@ def aleph_files(
 def aleph_modes(bias: Bias, head: str) -> str:
     """Return the bias as Aleph's modes and determinations.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> print(aleph_modes(Bias(digits(["a"], (0, 1))), "y"), end="")
     :- modeh(1,y(+world)).
     :- modeb(1,a_0(+world)).

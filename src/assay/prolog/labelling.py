@@ -5,9 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.errors import suggestion
+from assay.base import Array, Codes, suggestion
+from assay.logic import ConceptSpace
 from assay.prolog.limits import ProofLimits
 from assay.prolog.machine import Machine
 from assay.prolog.program import Program, read_program
@@ -57,7 +56,7 @@ def head_of(program: Program) -> str:
 def label(program: Program | str, worlds: Worlds, limits: ProofLimits | None = None, head: str | None = None) -> Array:
     """Return for each world whether the program proves `head(World)`; by default the predicate that no other calls.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> worlds = Worlds(digits(["a", "b"]), np.array([[3, 4], [9, 1]]))
     >>> label("big(W) :- a(W, X), b(W, Y), X + Y > 8.", worlds).tolist()
     [False, True]

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from string import ascii_lowercase
 
-from assay.concepts import ConceptSpace
-from assay.errors import NoSymbols
+from assay.base import NoSymbols
 from assay.logic import (
     NUMBER,
     TRUE,
     And,
     Compare,
+    ConceptSpace,
     Const,
     Formula,
     Or,
@@ -35,7 +35,7 @@ FALSE = Const(False)
 def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, head: str | None = None) -> Formula:
     """Return the formula of a program over the facts of worlds, with quantifiers where it is flat.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> formula_of("big(W) :- a(W, X), b(W, X). big(W) :- a(W, X), X > 7.", digits(["a", "b"]))
     <a == b or a > 7>
     """

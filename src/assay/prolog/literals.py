@@ -10,9 +10,8 @@ from typing import Literal as Choice
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
-from assay.logic import TRUE, AllDifferent, AllEqual, Compare, Const, Formula, Operator, Quantified, Var
+from assay.base import Array
+from assay.logic import TRUE, AllDifferent, AllEqual, Compare, Const, Formula, Operator, Quantified, Value, Var
 from assay.prolog.vocabulary import value_text
 
 Kind = Choice["value", "other", "bound", "compare", "relate", "order", "together", "count"]

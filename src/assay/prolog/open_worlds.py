@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, product
 
-from assay.concepts import ABSENT, ConceptSpace, Slot
-from assay.errors import NoSymbols
-from assay.logic import Formula, Var
+from assay.base import NoSymbols
+from assay.logic import ABSENT, ConceptSpace, Formula, Slot, Var
 from assay.prolog.symbols import symbol
 from assay.prolog.templates import WorldTemplate, fill_place
 from assay.prolog.terms import Term

@@ -10,17 +10,14 @@ from threading import Lock
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, ConceptSpace, Slot, Value
-from assay.errors import FormulaError, NoSymbols
-from assay.logic import Formula, Member, Oracle, Var, evaluate, walk
+from assay.base import Array, Codes, FormulaError, NoSymbols, rng_for
+from assay.logic import ABSENT, ConceptSpace, Formula, Member, Oracle, Slot, Value, Var, evaluate, walk
 from assay.prolog.labelling import Labeller, Question, head_of
 from assay.prolog.lift import formula_of
 from assay.prolog.limits import ProofLimits
 from assay.prolog.program import read_program
 from assay.prolog.terms import PrologError
 from assay.prolog.unfold import unfold
-from assay.seeds import rng_for
 
 FEW = 20_000
 """The most worlds that are tabulated."""
@@ -34,7 +31,7 @@ def oracle(
 ) -> Oracle:
     """Return the rule of a program that decides by `head(World)`; by default the predicate that no other calls.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> print(oracle("big(W) :- a(W, X), X > 4.", digits(["a"])))
     prolog('big(W) :- a(W, X), X > 4.', 'big', '', a)
     """
@@ -132,7 +129,7 @@ def rule_of(
 
     `packed` says that worlds fill the slots of each group from the first on; outside of such worlds the rule is free.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> rule_of("big(W) :- a(W, X), X > 4.", digits(["a"]))
     <a > 4>
     """

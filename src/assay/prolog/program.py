@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from types import MappingProxyType
 
-from assay.errors import suggestion
+from assay.base import suggestion
 from assay.prolog.builtins import ANSWERS, CONTROL, IN_LISTS, TESTS
 from assay.prolog.library import LIBRARY
 from assay.prolog.reader import Clause, Sentence, sentences

@@ -3,19 +3,20 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from assay.concepts import ConceptSpace, Value
-from assay.errors import NoSymbols
+from assay.base import NoSymbols
 from assay.logic import (
     MIRRORED,
     TRUE,
     And,
     Compare,
+    ConceptSpace,
     Const,
     Divide,
     Formula,
     Function,
     Not,
     Operator,
+    Value,
     Var,
     conjunction,
     disjunction,

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import ABSENT, ConceptSpace, Slot
-from assay.errors import suggestion
+from assay.base import Codes, suggestion
+from assay.logic import ABSENT, ConceptSpace, Slot
 from assay.prolog.reader import read_term
 from assay.prolog.terms import CURLY, PrologError, Term, Variable, as_list, items_of, show
 from assay.prolog.vocabulary import atom_of
@@ -26,7 +25,7 @@ Build = Callable[[Sequence[int]], Term]
 class WorldTemplate:
     """A template compiled for a space.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> list(WorldTemplate(digits(["a", "b"]), "pair({a}, {b})").terms(np.array([[3, 4]])))
     [('pair', 3, 4)]
     """

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from assay.errors import AssayError
+from assay.base import AssayError
 
 Term = Any
 Key = tuple[str, int]

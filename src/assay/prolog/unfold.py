@@ -7,9 +7,8 @@ The program is run with the values of concepts left open. A path to a proof coll
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from assay.concepts import ABSENT, ConceptSpace, Slot
-from assay.errors import NoSymbols
-from assay.logic import TRUE, Const, Count, Formula, Var, conjunction, disjunction
+from assay.base import NoSymbols
+from assay.logic import ABSENT, TRUE, ConceptSpace, Const, Count, Formula, Slot, Var, conjunction, disjunction
 from assay.logic import total as sum_of
 from assay.prolog.arithmetic import COMPARE
 from assay.prolog.open_worlds import open_worlds

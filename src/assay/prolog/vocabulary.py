@@ -13,8 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, Value
+from assay.base import Codes
+from assay.logic import ABSENT, Concept, ConceptSpace, Slot, Value
 from assay.prolog.program import BUILT_IN, library
 from assay.prolog.terms import Key, Term, intern, quoted_atom
 

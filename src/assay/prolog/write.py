@@ -4,10 +4,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import ABSENT
-from assay.errors import FormulaError
-from assay.logic import Knowledge, Label, Or, Oracle
+from assay.base import Codes, FormulaError
+from assay.logic import ABSENT, Knowledge, Label, Or, Oracle
 from assay.prolog.goal_writer import GoalWriter
 from assay.prolog.program import BUILT_IN, library
 from assay.prolog.reader import Clause
@@ -71,7 +69,7 @@ def label_names(knowledge: Knowledge) -> Mapping[str, str]:
 def rules_text(knowledge: Knowledge) -> str:
     """Return the labels and the constraints of knowledge as clauses over the facts of worlds.
 
-    >>> from assay.concepts import digits
+    >>> from assay.logic.concepts import digits
     >>> print(rules_text(Knowledge.of(digits(["a", "b"]), {"big": "a + b > 9 or a == 7"})), end="")
     big(W) :- a(W,A),b(W,B),A + B > 9.
     big(W) :- a(W,7).

@@ -8,7 +8,7 @@ import aggdraw
 import numpy as np
 from PIL import Image, ImageDraw
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.picture import ObjectBox, boxes_of
 
 Colour = tuple[int, int, int]

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from assay.arrays import Array
-from assay.errors import DataError
+from assay.base import Array, DataError
 from assay.render.image_files import open_image
 from assay.render.picture import Box
 

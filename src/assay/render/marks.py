@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, digest, rng_for
 from assay.render.image_files import open_image
 from assay.render.picture import Box, ObjectBox, Picture
-from assay.seeds import digest, rng_for
 
 Mark = Callable[[Array, int, int], Array]
 """Marks an image of bytes, grey or colour, by a code of so many."""

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import DataError
+from assay.base import Array, DataError
 
 
 @dataclass(frozen=True)

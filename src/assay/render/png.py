@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
 GREY = (1, zlib.DEFLATED, 12, 5, zlib.Z_RLE)  # on grey pictures smaller and twice as fast as the default

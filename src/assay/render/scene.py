@@ -12,7 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 
 Vector = tuple[float, float, float]
 Projection = Literal["perspective", "fisheye"]

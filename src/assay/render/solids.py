@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from manifold3d import CrossSection, Manifold
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.scene import Mesh
 
 Point = tuple[float, float]

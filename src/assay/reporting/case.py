@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.data import Dataset
+from assay.base import DataError, Line
+from assay.dataset import Dataset
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,
@@ -22,9 +23,7 @@ from assay.diagnosis import (
     taught_by,
     training_worlds,
 )
-from assay.errors import DataError
 from assay.metrics import Evidence, gather_from
-from assay.plots import Line
 from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
 from assay.reporting.discovery import UnitCard, cards_of
 from assay.reporting.examples import Example, example_for, examples_of

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, Line
 from assay.diagnosis import coverage_curve
 from assay.metrics import BINS, Evidence
-from assay.plots import Line
 
 CoverageCurve = tuple[Array, Array]
 """Coverage and accuracy on what is covered, from the most confident examples to all."""

@@ -10,10 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, find_rows
-from assay.data import Dataset, SplitData
-from assay.diagnosis import MEANINGS, ConceptValue, UnitScores, UnitSplit, concept_values, live_units
-from assay.files import write_atomically
+from assay.base import Array, find_rows, write_atomically
+from assay.dataset import Dataset, SplitData
+from assay.metrics import MEANINGS, ConceptValue, UnitScores, UnitSplit, concept_values, live_units
 from assay.reporting.examples import COARSE
 from assay.reporting.templating import page_environment
 from assay.runs import units_of

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import Value
-from assay.data import Dataset
+from assay.base import Codes
+from assay.contracts import Predictions
+from assay.dataset import Dataset
 from assay.diagnosis import join_first, join_words
+from assay.logic import Value
 from assay.metrics import Evidence
-from assay.predictions import Predictions
 from assay.reporting.showing import Choice, Shown, choose
 
 EXAMPLES = 12

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.arrays import Array
-from assay.contracts import to_json
-from assay.data import LABEL, Dataset, numbers, parquet_bytes, to_column, versions
+from assay.base import Array, write_atomically
+from assay.contracts import LABEL, numbers, parquet_bytes, to_column, to_json
+from assay.dataset import Dataset, versions
 from assay.diagnosis import InterventionResult, coverage_curve, provenance
-from assay.files import write_atomically
 from assay.metrics import expected_calibration_error
 from assay.reporting.curves import reliability_of, thin_curve
 from assay.reporting.plot import COLOURS, Chart, Line

@@ -10,14 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assay.arrays import Array
-from assay.html import shorten
-from assay.plots import COLOURS as COLOURS
-from assay.plots import INK, MOST_TICKS, draw_bars, draw_confusion, draw_dots, draw_lines, draw_shares
-from assay.plots import Bars as Bars
-from assay.plots import Dots as Dots
-from assay.plots import Line as Line
-from assay.plots import PlottedValue as PlottedValue
+from assay.base import COLOURS as COLOURS
+from assay.base import INK, MOST_TICKS, Array, draw_bars, draw_confusion, draw_dots, draw_lines, draw_shares, shorten
+from assay.base import Bars as Bars
+from assay.base import Dots as Dots
+from assay.base import Line as Line
+from assay.base import PlottedValue as PlottedValue
 from assay.reporting.svg import svg_of, svg_style
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.data import is_remote
-from assay.html import shorten
+from assay.base import is_remote, shorten
 from assay.reporting.case import ReportCase
 
 HIDDEN = ("knowledge", "layout", "files", "config", "versions", "data", "called")

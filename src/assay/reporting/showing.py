@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, distinct_rows
+from assay.base import Array, distinct_rows
 from assay.diagnosis import ASIDE, Diagnosis, Finding, Kind, SplitView, headline, tone_of
 
 PAIR = 2

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from assay.plots import INK, MARK
+from assay.base import INK, MARK
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

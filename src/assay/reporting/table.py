@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from assay.markdown import Markdown, escape_text, markdown_table
+from assay.base import Markdown, escape_text, markdown_table
 
 LATEX = {
     "\\": r"\textbackslash{}",

@@ -7,9 +7,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from assay.base import Markdown, code_text, escape_text, prose_text, safe_link
 from assay.diagnosis import ConceptState
-from assay.html import safe_link
-from assay.markdown import Markdown, code_text, escape_text, prose_text
 from assay.metrics import format_score
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from markupsafe import Markup
 
+from assay.base import locked, stays, write_atomically
 from assay.contracts import to_json
-from assay.data import Dataset, versions
+from assay.dataset import Dataset, versions
 from assay.diagnosis import STATES, TABLE_HEAD
-from assay.files import locked, stays, write_atomically
 from assay.metrics import METRICS, format_score
 from assay.reporting.case import ReportCase, cases_of
 from assay.reporting.comparison import BOUNDARY, MOST_VALUES, compared_groups, reading_map, with_charts

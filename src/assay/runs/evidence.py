@@ -1,6 +1,6 @@
 """The evidence of a run: its predictions beside the truth."""
 
-from assay.data import Dataset
+from assay.dataset import Dataset
 from assay.metrics import Evidence, gather_from
 from assay.runs.folder import RunFolder
 

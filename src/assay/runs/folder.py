@@ -6,12 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.contracts import PAIRS, RunRecord, parse_record
-from assay.data import Dataset, folder_at, is_remote, refuse_named
-from assay.errors import DataError
-from assay.links import refuse_links
+from assay.base import DataError, folder_at, is_remote, refuse_links, refuse_named
+from assay.contracts import NO_SIZES, PAIRS, Predictions, RunRecord, parse_record, read_predictions
+from assay.dataset import Dataset
 from assay.logic import Knowledge
-from assay.predictions import NO_SIZES, Predictions, read_predictions
 
 RUN = "run.json"
 WEIGHTS = "model.safetensors"

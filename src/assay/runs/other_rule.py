@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.data import read_rule, rule_settings
-from assay.errors import ConfigError
+from assay.base import ConfigError
+from assay.exchange import read_rule, rule_settings
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 

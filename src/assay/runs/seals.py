@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from assay.base import DataError
 from assay.contracts import FILES, SEAL, RunRecord, seal_of, to_json
-from assay.errors import DataError
 from assay.runs.folder import PROGRAM, WEIGHTS
 
 LEARNED = {WEIGHTS: "the weights in {} cannot be read", PROGRAM: "what {} has learned cannot be read"}

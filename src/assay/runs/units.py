@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from assay.errors import DataError
+from assay.base import DataError
 
 UNITS = "units.json"
 """The split whose pictures are shown, and each unit with the concept value that it matches and its top examples."""

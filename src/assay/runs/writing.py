@@ -3,11 +3,9 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from assay.contracts import PAIRS, to_json
-from assay.data import Dataset, SplitData
-from assay.errors import DataError
-from assay.files import remove_leftovers, write_atomically
-from assay.predictions import Predictions
+from assay.base import DataError, remove_leftovers, write_atomically
+from assay.contracts import PAIRS, Predictions, to_json
+from assay.dataset import Dataset, SplitData
 from assay.runs.folder import RUN, RunFolder
 from assay.runs.seals import sealed
 

@@ -10,11 +10,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from assay.arrays import Codes
-from assay.concepts import ConceptSpace, Value
-from assay.config import Config, Settings, validate
-from assay.errors import ConfigError, UnknownName, suggestion
-from assay.logic import TRUE, Formula, Knowledge, Member, Not, Var, parse
+from assay.base import Codes, Config, ConfigError, Settings, UnknownName, suggestion, validate
+from assay.logic import TRUE, ConceptSpace, Formula, Knowledge, Member, Not, Value, Var, parse
 from assay.render import Layout, Picture
 from assay.worlds import Balance, HardSource, ProgramSource, Quota, Source, Split, Style, World, WorldSource
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any
 
-from assay.code_files import RECORD
-from assay.registry import Entry, Registry
+from assay.base import RECORD, Entry, Registry
 
 if TYPE_CHECKING:
     from assay.tasks.base import Task

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from assay.errors import AssayError
+from assay.base import AssayError
 
 
 class CheckFailed(AssayError):

@@ -7,12 +7,10 @@ from typing import get_args
 
 import numpy as np
 
-from assay.arrays import Array, Codes, distinct_rows
-from assay.concepts import bits
+from assay.base import Array, Codes, distinct_rows, rng_for
 from assay.diagnosis import FINDINGS, PLACE, Case, Check, Claim, Found, Tone, case_of, places_of
-from assay.logic import NO_RULE, Knowledge
+from assay.logic import NO_RULE, Knowledge, bits
 from assay.metrics import METRICS, Evidence
-from assay.seeds import rng_for
 from assay.testing.checks import LawOutcome, need, try_laws
 from assay.testing.metrics import certain_evidence, known_evidence
 

@@ -5,11 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import digits
-from assay.logic import Knowledge
+from assay.base import Codes, rng_for
+from assay.logic import Knowledge, digits
 from assay.metrics import Evidence, Metric
-from assay.seeds import rng_for
 from assay.testing.checks import LawOutcome, need, try_laws
 
 

@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.config import Settings
-from assay.data import Dataset
-from assay.errors import AssayError
-from assay.predictions import Answer, Predictions
+from assay.base import Array, AssayError, Settings
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset
 from assay.testing.checks import CheckFailed, LawOutcome, need, try_laws
 
 

@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Value
-from assay.data import SplitData
-from assay.predictions import Answer, Predictions
-from assay.seeds import rng_for
+from assay.base import Array, Codes, rng_for
+from assay.contracts import Answer, Predictions
+from assay.dataset import SplitData
+from assay.logic import Value
 
 
 def oracle(data: SplitData) -> Predictions:

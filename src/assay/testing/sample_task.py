@@ -7,10 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
-from assay.logic import Knowledge
+from assay.base import Settings
+from assay.dataset import Dataset, Recipe, make
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge
 from assay.render import Box, Layout, Picture
 from assay.tasks import Task
 from assay.worlds import Style, World

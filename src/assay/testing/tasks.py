@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
+from assay.base import Settings
+from assay.dataset import Dataset, Recipe, make
 from assay.logic import Knowledge, parse
 from assay.render import Layout, Picture
 from assay.tasks import Task

@@ -10,14 +10,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.config import Settings
-from assay.data import recipe_from
+from assay.base import Array, AssayError, Codes, Settings, rng_for
+from assay.dataset import recipe_from
 from assay.diagnosis import Diagnosis, Kind, Thresholds, Verdict, diagnose, kinds_in_order, new_worlds, used_concepts
-from assay.errors import AssayError
 from assay.logic import Knowledge
 from assay.metrics import Evidence
-from assay.seeds import rng_for
 
 SIZES = {"train": 2000, "test": 450, "ood": 300, "hard": 200}
 KINDS: tuple[Kind, ...] = kinds_in_order()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.diagnosis import rule_head
 from assay.logic import NO_RULE, Knowledge
 from assay.metrics import Evidence

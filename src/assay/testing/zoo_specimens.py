@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.diagnosis import rule_head
 from assay.metrics import Evidence
 from assay.testing.zoo import (

@@ -17,7 +17,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response
 
-from assay.errors import RunFailed
+from assay.base import RunFailed
 
 HOST = re.compile(r"(127\.0\.0\.1|localhost)(:\d{1,5})?")
 POLICY = (

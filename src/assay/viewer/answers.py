@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes, find_rows
-from assay.errors import DataError
+from assay.base import Array, Codes, DataError, find_rows
+from assay.contracts import Answer, Predictions, read_predictions
 from assay.logic import Knowledge
-from assay.predictions import Answer, Predictions, read_predictions
 from assay.viewer.folders import ServedRun
 from assay.viewer.table import SplitTable
 

@@ -7,7 +7,7 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import Response
 
-from assay.errors import AssayError, RunFailed, UnknownName
+from assay.base import AssayError, RunFailed, UnknownName
 from assay.viewer.access import HEADERS, Access
 from assay.viewer.routes import serve_datasets, serve_runs, serve_samples, serve_tasks
 from assay.viewer.service import Service, to_json

@@ -12,10 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, AssayError, write_atomically, write_folder
 from assay.contracts import PAIRS
-from assay.errors import AssayError
-from assay.files import write_atomically, write_folder
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
 from assay.viewer.compare import MOST_RUNS, compare_runs

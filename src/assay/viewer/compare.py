@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import ConfigError
+from assay.base import Array, Codes, ConfigError
 from assay.viewer.answers import Answers
 from assay.viewer.query import outcome_mask
 from assay.viewer.state import State

@@ -10,12 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
 from assay.auditing import CHECKS, audit, audited_dataset
-from assay.contracts import SplitRecord
-from assay.data import CONCEPT, LABEL
+from assay.base import Array, AssayError, Codes, DataError
+from assay.contracts import CONCEPT, LABEL, SplitRecord
 from assay.diagnosis import taught_by
-from assay.errors import AssayError, DataError
 from assay.logic import Knowledge, ground_formula, names_in
 from assay.tasks import TASKS
 from assay.viewer.folders import ServedDataset, Shelf, inside

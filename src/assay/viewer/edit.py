@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.concepts import Value
-from assay.data import SplitData, table_of
-from assay.errors import AssayError, ConfigError, DataError
+from assay.base import AssayError, ConfigError, DataError
+from assay.dataset import SplitData, table_of
+from assay.logic import Value
 from assay.tasks import Task
 from assay.viewer.answers import plain, violated_constraints
 from assay.viewer.pictures import picture_to_dict

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import AssayError, DataError
+from assay.base import Array, AssayError, DataError
 from assay.viewer.answers import Answers
 from assay.viewer.state import State
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from assay.contracts import PAIRS, SplitRecord
-from assay.data import NAME, Dataset, read_manifest, read_parquet
-from assay.errors import AssayError, DataError, UnknownName, suggestion
+from assay.base import AssayError, DataError, UnknownName, suggestion
+from assay.contracts import PAIRS, SplitRecord, read_parquet
+from assay.dataset import NAME, Dataset, read_manifest
 from assay.runs import RUN, RunFolder
 
 SEARCH_DEPTH = 3

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.config import describe_settings
+from assay.base import describe_settings
 from assay.render import Picture, encode_png
 from assay.tasks import TASKS, Task
 from assay.viewer.pictures import address

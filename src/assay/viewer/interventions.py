@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from assay.base import ConfigError
 from assay.diagnosis import POLICIES, Budget, Point, Trial, Truth, Units, answers_from, budgets_from, policy_of
-from assay.errors import ConfigError
 from assay.viewer.state import State
 
 POLICY_NAMES = ("uncertainty", "random", "fixed")

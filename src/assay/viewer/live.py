@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol
 
-from assay.arrays import Array, Codes
-from assay.data import Dataset, SplitData
+from assay.base import Array, Codes
+from assay.contracts import Predictions
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Answering
-from assay.predictions import Predictions
 
 
 class LiveModels(Protocol):

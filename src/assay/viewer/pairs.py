@@ -4,10 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, find_rows
-from assay.contracts import PAIRS
-from assay.data import PAIR_CONCEPT, PAIR_ROW
-from assay.errors import ConfigError, DataError
+from assay.base import Array, ConfigError, DataError, find_rows
+from assay.contracts import PAIR_CONCEPT, PAIR_ROW, PAIRS
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.data import decode
+from assay.base import Array
+from assay.dataset import decode
 from assay.render import Picture, encode_png
 
 FILM = 150

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import ConceptSpace, Value
-from assay.data import CONCEPT, LABEL
-from assay.errors import ConfigError, UnknownName, suggestion
+from assay.base import Array, ConfigError, UnknownName, suggestion
+from assay.contracts import CONCEPT, LABEL
+from assay.logic import ConceptSpace, Value
 from assay.viewer.answers import Answers
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable

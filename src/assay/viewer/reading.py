@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
+from assay.base import Array
+from assay.logic import Value
 from assay.viewer.answers import Answers
 from assay.viewer.query import columns_of, outcome_mask
 from assay.viewer.state import State

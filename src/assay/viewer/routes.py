@@ -4,7 +4,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import Response
 from pydantic import BaseModel, ConfigDict
 
-from assay.errors import UnknownName
+from assay.base import UnknownName
 from assay.viewer.compare import compare_runs
 from assay.viewer.datasets import audit_now, dataset_page, distribution_of, overview, shortcuts_of
 from assay.viewer.edit import ask_model, edit_sample, or_why

@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from assay.arrays import Array
-from assay.errors import DataError
+from assay.base import Array, DataError
 from assay.runs import RunFolder
 from assay.viewer.folders import ServedDataset, ServedRun, inside
 from assay.viewer.state import State

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.contracts import PAIRS
-from assay.data import LABEL, PAIR_CONCEPT
+from assay.base import Array
+from assay.contracts import LABEL, PAIR_CONCEPT, PAIRS
 from assay.viewer.answers import Answers, violated_constraints
 from assay.viewer.pairs import origins_of
 from assay.viewer.query import Query, matching_rows

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import uvicorn
 
-from assay.errors import ConfigError, RunFailed
-from assay.html import html_link
+from assay.base import ConfigError, RunFailed, html_link
 from assay.viewer.access import new_token
 from assay.viewer.app import create_app
 from assay.viewer.live import LiveModels

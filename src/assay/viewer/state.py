@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.data import task_of
-from assay.errors import DataError
+from assay.base import DataError
+from assay.dataset import task_of
 from assay.tasks import Task
 from assay.viewer.answers import Answers, answers_of
 from assay.viewer.folders import Shelf, open_shelf

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.arrays import Array, Codes
-from assay.data import BOUNDARY, CONCEPT, LABEL, SplitData, from_column, open_parquet, plain_numbers
-from assay.errors import DataError, UnknownName
+from assay.base import Array, Codes, DataError, UnknownName
+from assay.contracts import BOUNDARY, CONCEPT, LABEL, from_column, open_parquet, plain_numbers
+from assay.dataset import SplitData
 from assay.logic import Knowledge, parse
 from assay.viewer.folders import ServedDataset, inside
 from assay.viewer.keep import keep

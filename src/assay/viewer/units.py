@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, find_rows
+from assay.base import Array, find_rows
 from assay.runs import units_of
 from assay.viewer.state import State
 

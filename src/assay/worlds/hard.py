@@ -8,9 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import ConfigError
-from assay.seeds import Deck, rng_for
+from assay.base import Array, Codes, ConfigError, Deck, rng_for
 from assay.worlds.source import SeededSource
 from assay.worlds.split import Quota
 from assay.worlds.world import World

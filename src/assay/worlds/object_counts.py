@@ -12,11 +12,8 @@ from math import prod
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept
-from assay.errors import KnowledgeError, TooLarge
-from assay.logic import Evaluator, Formula, Knowledge, Var, compile_diagram, conjunction
-from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
+from assay.base import GOLDEN, Array, Codes, Draws, KnowledgeError, TooLarge, fractions, mix_words, numbers_below
+from assay.logic import ABSENT, Concept, Evaluator, Formula, Knowledge, Var, compile_diagram, conjunction
 from assay.worlds.source import DrawStyle, SeededSource, Source, WorldSource
 from assay.worlds.split import Split
 

@@ -5,8 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import KnowledgeError
+from assay.base import Array, Codes, KnowledgeError
 from assay.logic import Diagram
 from assay.worlds.source import LabelGroup, WorldSource
 

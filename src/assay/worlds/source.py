@@ -12,11 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Value
-from assay.errors import FormulaError, KnowledgeError
-from assay.logic import TRUE, Diagram, Knowledge, WorldRanking, shape_of
-from assay.seeds import Deck, Streams
+from assay.base import Array, Codes, Deck, FormulaError, KnowledgeError, Streams
+from assay.logic import TRUE, Diagram, Knowledge, Value, WorldRanking, shape_of
 from assay.worlds.split import Split
 from assay.worlds.world import LUCK, Style, World
 

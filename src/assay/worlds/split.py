@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.logic import TRUE, Formula, conjunction
 
 Balance = Literal["label", "world"]

@@ -5,9 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from assay.concepts import ConceptSpace, Value
-from assay.errors import DataError
-from assay.html import shorten
+from assay.base import DataError, shorten
+from assay.logic import ConceptSpace, Value
 
 Style = Mapping[str, Any]
 CONTENT = "content"
@@ -51,7 +50,7 @@ class World:
     def from_text(cls, text: str, space: ConceptSpace) -> "World":
         """Read the line that `text` gives.
 
-        >>> from assay.concepts import digits
+        >>> from assay.logic.concepts import digits
         >>> World.from_text('a=3 b=4 | {"draw":[7,9]}', digits(["a", "b"])).codes
         (3, 4)
         """

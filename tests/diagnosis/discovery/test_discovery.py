@@ -7,17 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
-from assay.diagnosis import (
-    ChanceScore,
-    UnitSplit,
-    concept_values,
-    fit_readout,
-    live_units,
-    score_stability,
-    score_units,
-)
-from assay.seeds import rng_for
+from assay.base import rng_for
+from assay.logic import Concept, ConceptSpace
+from assay.metrics import ChanceScore, UnitSplit, concept_values, fit_readout, live_units, score_stability, score_units
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("b", ("red", "green", "blue")), Concept("c", (0, 1))))
 VALUES = concept_values(SPACE)

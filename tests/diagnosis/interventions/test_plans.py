@@ -7,13 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
+from assay.base import ConfigError, UnknownName, rng_for
 from assay.contracts import EVERY, BottleneckModel
-from assay.data import redrawing_for
+from assay.dataset import redrawing_for
 from assay.diagnosis import InterventionPlan, Units, answers_from, intervene, rule_head
-from assay.errors import ConfigError, UnknownName
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 
 # -- a model that always reads one bit as false ------------------------------------------------------------------------
 

@@ -7,13 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from assay.concepts import bits
-from assay.contracts import EVERY, BottleneckModel, LinearHead, logistic_head
+from assay.base import ConfigError, DataError, UnknownName, rng_for
+from assay.contracts import EVERY, Answer, BottleneckModel, LinearHead, Predictions, logistic_head
 from assay.diagnosis import POLICIES, Budget, Units, budgets_from, model_from_predictions, policy_of, rule_head
-from assay.errors import ConfigError, DataError, UnknownName
-from assay.logic import Knowledge
-from assay.predictions import Answer, Predictions
-from assay.seeds import rng_for
+from assay.logic import Knowledge, bits
 from tests.diagnosis.interventions.toys import RULE as KNOWN
 from tests.diagnosis.interventions.toys import SPACE, UNITS, by_rule, certain, chances, linear, state, trial
 

@@ -10,11 +10,10 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
+from assay.base import ConfigError, DataError, UnknownName, rng_for
+from assay.contracts import Answer, Predictions
 from assay.diagnosis import answers_from
-from assay.errors import ConfigError, DataError, UnknownName
-from assay.predictions import Answer, Predictions
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace
 from tests.diagnosis.interventions.test_plans import blind_to_the_first
 
 

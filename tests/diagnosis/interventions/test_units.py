@@ -6,9 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace, bits
+from assay.base import ConfigError, UnknownName
 from assay.diagnosis import Budget, Units, budgets_from, coverage_curve
-from assay.errors import ConfigError, UnknownName
+from assay.logic import Concept, ConceptSpace, bits
 
 SPACE = ConceptSpace((*bits(["a", "b", "c"]).concepts, Concept("d", (0, 1, 2))))
 UNITS = Units.of(SPACE, {"pair": ["a", "c"]}, {"a": 2.0, "d": 0.5})

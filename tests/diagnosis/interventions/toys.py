@@ -4,11 +4,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from assay.concepts import Concept, ConceptSpace
+from assay.base import rng_for
 from assay.contracts import EVERY, BottleneckModel, LinearHead, one_hot
 from assay.diagnosis import Trial, Truth, Units, rule_head
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 
 SPACE = ConceptSpace(
     (Concept("a", (False, True)), Concept("n", (0, 1, 2)), Concept("m", (0, 1, 2, 3)), Concept("b", (False, True)))

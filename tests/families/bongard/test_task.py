@@ -5,7 +5,7 @@ import pytest
 from scipy import ndimage
 from scipy.spatial import ConvexHull
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.tasks import TASKS
 from tests.families.drawn import codes_of, split_of, worlds_of
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.families.chess.games import play_game
 from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board

@@ -6,12 +6,11 @@ import chess
 import numpy as np
 import pytest
 
-from assay.errors import AssayError
+from assay.base import AssayError, rng_for
 from assay.families.chess.drawing.scene import scene_of
 from assay.families.chess.positions import VALUES, codes_of
 from assay.families.chess.task import Chess
 from assay.render import label_pixels, shoot
-from assay.seeds import rng_for
 from assay.tasks import TASKS
 from assay.worlds import World
 

@@ -4,10 +4,10 @@ import chess
 import numpy as np
 import pytest
 
+from assay.base import rng_for
 from assay.families.chess.positions import VALUES, codes_of
 from assay.families.chess.rules import Board
 from assay.logic import Decoder, chance_of, evaluate, true_outcomes, truth_diagram, uniform
-from assay.seeds import rng_for
 
 RULES = Board().knowledge()
 NAMES = [rule.name for rule in RULES.constraints]

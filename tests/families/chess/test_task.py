@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from assay.auditing import audit, audited_dataset
+from assay.base import AssayError, Settings
 from assay.cli import main
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
-from assay.errors import AssayError
+from assay.dataset import Dataset, Recipe, make
 from assay.families.chess.games import play_game
 from assay.families.chess.rules import Board
 from assay.families.chess.task import Chess

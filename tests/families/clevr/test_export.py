@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, decode, export, make
-from assay.errors import DataError
+from assay.base import DataError, Settings
+from assay.dataset import Dataset, Recipe, decode, make
+from assay.exchange import export
 
 ATTRIBUTES = ("color", "shape", "material", "size")
 

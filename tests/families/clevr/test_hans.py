@@ -6,9 +6,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.data import ShardWriter, recipe_from
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
+from assay.dataset import ShardWriter, recipe_from
 from assay.logic import evaluate, parse
 from assay.tasks import TASKS
 

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.families.clevr.task import Clevr
 from assay.render import label_pixels, shoot

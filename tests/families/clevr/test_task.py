@@ -6,10 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.config import Settings, load_yaml
+from assay.base import ConfigError, KnowledgeError, MissingExtra, Settings, load_yaml
 from assay.counting import count_readings
-from assay.data import Recipe, make
-from assay.errors import ConfigError, KnowledgeError, MissingExtra
+from assay.dataset import Recipe, make
 from assay.families.clevr.task import Clevr
 from assay.logic import evaluate, parse
 from assay.tasks import TASKS

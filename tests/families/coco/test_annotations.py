@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.errors import DataError
+from assay.base import DataError
 from assay.render import encode_png
 from assay.tasks import TASKS
 from assay.worlds import CONTENT

@@ -8,10 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from assay.base import ConfigError, DataError, KnowledgeError, Settings
 from assay.cli import main
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
-from assay.errors import ConfigError, DataError, KnowledgeError
+from assay.dataset import Dataset, make, recipe_from
 from assay.families.coco.export import write_coco
 from assay.families.coco.scene_templates import NAMES
 from assay.families.coco.settings import RULES

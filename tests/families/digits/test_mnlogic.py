@@ -5,7 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from assay.errors import AssayError
+from assay.base import AssayError
 from assay.tasks import TASKS
 from tests.boundaries import in_turn
 from tests.families.drawn import codes_of, split_codes, worlds_of

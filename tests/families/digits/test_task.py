@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from assay.errors import AssayError, ConfigError
+from assay.base import AssayError, ConfigError
 from assay.families.handwriting.digits import digit_source
 from assay.logic import parse
 from assay.tasks import TASKS

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, export, make, recipe_from
-from assay.errors import AssayError, ConfigError
+from assay.base import AssayError, ConfigError, Settings
+from assay.dataset import Dataset, Recipe, make, recipe_from
+from assay.exchange import export
 from assay.families.driving.rules import CONCEPTS
 from assay.tasks import TASKS
 from assay.testing import check_task, require

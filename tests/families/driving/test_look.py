@@ -5,10 +5,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from assay.base import rng_for
 from assay.families.driving.rules import CONCEPTS
 from assay.families.driving.task import SddOia
 from assay.render import label_pixels, shoot
-from assay.seeds import rng_for
 from assay.worlds import World
 
 TASK = SddOia()

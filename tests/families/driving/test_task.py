@@ -7,14 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
-from assay.concepts import Concept, ConceptSpace
-from assay.config import Settings
+from assay.base import ConfigError, MissingExtra, Settings, rng_for
 from assay.counting import count_readings
-from assay.errors import ConfigError, MissingExtra
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
 from assay.families.driving.task import SddOia
-from assay.logic import Knowledge
-from assay.seeds import rng_for
+from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 from assay.worlds import World

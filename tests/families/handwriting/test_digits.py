@@ -7,10 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.arrays import Array
-from assay.errors import DataError
+from assay.base import Array, DataError, rng_for
 from assay.families.handwriting.digits import digit_source
-from assay.seeds import rng_for
 
 MNIST = Path(__file__).parents[4] / "shared" / "data" / "mnist"
 POOLS = ("train", "valid", "test")

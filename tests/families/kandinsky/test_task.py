@@ -5,9 +5,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
+from assay.base import AssayError
 from assay.counting import count_readings
-from assay.errors import AssayError
-from assay.studies import find_study
+from assay.lab import find_study
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 from tests.families.drawn import codes_of, split_codes, split_of, worlds_of

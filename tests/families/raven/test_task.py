@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.tasks import TASKS
 from tests.families.drawn import codes_of, split_of, worlds_of
 

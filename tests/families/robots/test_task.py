@@ -5,9 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, make
-from assay.errors import AssayError
+from assay.base import AssayError, Settings
+from assay.dataset import Dataset, Recipe, make
 from assay.families.robots.parts import FEET
 from assay.families.robots.task import Robots, read_description
 from assay.testing import check_task, require

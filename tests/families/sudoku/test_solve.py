@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
+from assay.contracts import Answer, Predictions, apply_constraints
 from assay.families.sudoku.boards import BoardShape
 from assay.logic import Decoder
 from assay.metrics import METRICS, Evidence
-from assay.predictions import Answer, Predictions, apply_constraints
 from assay.tasks import TASKS
 from assay.worlds import CONTENT
 from tests.families.drawn import codes_of, worlds_of

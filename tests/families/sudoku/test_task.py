@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from assay.base import AssayError, Settings, TooLarge
 from assay.cli import main
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
-from assay.errors import AssayError, TooLarge
+from assay.dataset import Dataset, make, recipe_from
 from assay.families.sudoku.task import Sudoku
 from assay.logic import compile_diagram
 from assay.tasks import TASKS

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from assay.config import Settings
-from assay.data import Dataset, Recipe, export, make
-from assay.errors import DataError
+from assay.base import DataError, Settings
+from assay.dataset import Dataset, Recipe, make
+from assay.exchange import export
 
 KEYS = {
     "base_scene", "train_description", "classification_rule", "visualization", "min_cars", "max_cars", "image_index",

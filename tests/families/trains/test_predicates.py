@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.logic import Oracle
 
 from .test_task import drawn, task

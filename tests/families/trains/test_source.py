@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from assay.errors import KnowledgeError
+from assay.base import KnowledgeError
 from assay.families.trains.source import ATTRIBUTES, michalski
 from assay.logic import evaluate
 from assay.tasks import TASKS

@@ -6,7 +6,7 @@ import subprocess
 import numpy as np
 import pytest
 
-from assay.errors import AssayError, ConfigError, KnowledgeError
+from assay.base import AssayError, ConfigError, KnowledgeError
 from assay.families.trains.changes import remove_roofs, swap_loads
 from assay.families.trains.source import ATTRIBUTES
 from assay.logic import evaluate

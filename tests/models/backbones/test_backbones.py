@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from assay.errors import ConfigError, MissingExtra, UnknownName
+from assay.base import ConfigError, MissingExtra, UnknownName
 from assay.models import BACKBONES, build_backbone
 
 CONV, POOL, LINEAR, DROP = "Conv2d", "MaxPool2d", "Linear", "Dropout"

@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import assay
-from assay.errors import AssayError, ConfigError, DataError, MissingExtra
+from assay.base import AssayError, ConfigError, DataError, MissingExtra
 from assay.models import build_backbone, load_model
 from tests.pixels import trained
 

@@ -7,9 +7,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from assay.config import Settings, validate
-from assay.data import CONCEPT
-from assay.errors import AssayError, ConfigError
+from assay.base import AssayError, ConfigError, Settings, validate
+from assay.contracts import CONCEPT
 from assay.models import Alignment, Order, align_run, load_model, train_run
 from tests.models.tiles import tiles
 from tests.pixels import trained

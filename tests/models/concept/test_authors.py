@@ -15,8 +15,7 @@ import torch
 from benchmarks.attention import Place
 from torch import nn
 
-from assay.concepts import Concept, ConceptSpace
-from assay.logic import Knowledge
+from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.models import MODELS
 from assay.render import Layout
 

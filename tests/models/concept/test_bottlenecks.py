@@ -7,8 +7,8 @@ import pyarrow as pa
 import pytest
 import torch
 
-from assay.config import Settings
-from assay.data import CONCEPT
+from assay.base import Settings
+from assay.contracts import CONCEPT
 from assay.logic import evaluate, parse
 from assay.models import MODELS, Feed, fit_together
 from tests.pixels import QUICK, pixels

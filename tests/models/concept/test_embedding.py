@@ -5,8 +5,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from assay.config import Settings
-from assay.errors import DataError
+from assay.base import DataError, Settings
 from assay.models import MODELS, build_backbone, load_model
 from tests.models.backbones.test_weights import folder_of
 from tests.pixels import trained

@@ -5,9 +5,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from assay.concepts import Concept, ConceptSpace, bits
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import ConfigError
+from assay.logic import Concept, ConceptSpace, Knowledge, bits
 from assay.models import MODELS
 from assay.render import Layout
 from tests.models.tiles import batch, model_of

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from assay.concepts import bits, digits
-from assay.config import Settings
-from assay.errors import ConfigError
-from assay.logic import Constraint, Knowledge, parse
+from assay.base import ConfigError, Settings
+from assay.logic import Constraint, Knowledge, bits, digits, parse
 from assay.models import MODELS, load_model
 from assay.render import Layout
 from tests.models.tiles import batch, model_of, tiles

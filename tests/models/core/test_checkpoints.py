@@ -8,8 +8,7 @@ from itertools import count as counting
 import pytest
 import torch
 
-from assay.config import Settings
-from assay.errors import DataError
+from assay.base import DataError, Settings
 from assay.models import Order, train_run, train_together
 from assay.runs import CHECKPOINT
 from tests.pixels import QUICK

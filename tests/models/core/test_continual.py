@@ -5,9 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.data import Dataset, make, recipe_from
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
+from assay.dataset import Dataset, make, recipe_from
 from assay.metrics import stage_metrics
 from assay.models import MODELS, Order, train_run, train_together
 from tests.pixels import QUICK, TASK

@@ -10,10 +10,9 @@ import pytest
 import torch
 
 import assay
+from assay.base import AssayError, ConfigError, DataError, Settings
 from assay.cli import main
-from assay.config import Settings
-from assay.data import Dataset
-from assay.errors import AssayError, ConfigError, DataError
+from assay.dataset import Dataset
 from assay.models import MODELS, Order, load_model, train_run, train_together
 from tests.models.tiles import tiles
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from assay.base import ConfigError, UnknownName
 from assay.contracts import EVERY, BottleneckModel
 from assay.diagnosis import POLICIES, InterventionPlan, intervene
-from assay.errors import ConfigError, UnknownName
 from assay.models import MODELS, load_model
 from tests.models.tiles import model_of, tiles
 from tests.pixels import NETWORKS, pixels, trained

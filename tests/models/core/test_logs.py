@@ -6,11 +6,10 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from assay.config import Settings
-from assay.errors import MissingExtra, RunFailed, UnknownName
+from assay.base import MissingExtra, RunFailed, Settings, UnknownName
+from assay.lab import perform, run_study, study_from
 from assay.models import Order, check_log, train_run, train_together
 from assay.runs import RunFolder
-from assay.studies import perform, run_study, study_from
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 

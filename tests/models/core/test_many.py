@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.config import Settings
-from assay.errors import ConfigError, DataError
+from assay.base import ConfigError, DataError, Settings
 from assay.models import MODELS, Order, fit_together, load_model, train_together
 from assay.runs import RunFolder
 from tests.models.tiles import model_of, tiles

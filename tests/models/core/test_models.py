@@ -3,8 +3,7 @@
 import pytest
 import torch
 
-from assay.config import Settings
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
 from assay.models import MODELS
 from tests.pixels import LEARNS, NETWORKS, QUICK
 

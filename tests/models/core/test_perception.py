@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from assay import oracle
-from assay.data import Dataset, redrawing_for
+from assay.base import ConfigError, DataError
+from assay.contracts import Answer
+from assay.dataset import Dataset, redrawing_for
 from assay.diagnosis import InterventionPlan, diagnose_run, intervene
-from assay.errors import ConfigError, DataError
 from assay.models import MODELS, Order, Subject, load_model, predict_run, train_run, train_together
-from assay.predictions import Answer
 from assay.runs import RunFolder
 from tests.pixels import NETWORKS, QUICK, Settings, pixels, trained
 

@@ -6,10 +6,9 @@ import time
 import pytest
 import torch
 
-from assay.config import Settings
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
+from assay.lab import load_study, plan_of, run_study, study_from
 from assay.models import SECONDS, Order, Training, bfloat16_fault, device_for, train_run, train_together
-from assay.studies import load_study, plan_of, run_study, study_from
 from tests.pixels import QUICK, TASK
 
 SHORT = Settings({**QUICK, "epochs": 1, "precision": "bfloat16"})

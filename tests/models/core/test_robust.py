@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from assay.data import NUISANCES, decode
-from assay.errors import ConfigError
+from assay.base import ConfigError
+from assay.dataset import NUISANCES, decode
 from assay.models import fit_together
 from tests.models.core.test_training import plain, require_same_training
 from tests.models.tiles import batch, model_of, tiles

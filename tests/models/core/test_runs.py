@@ -7,11 +7,10 @@ from dataclasses import asdict
 import pytest
 from safetensors.torch import load_file
 
-from assay.config import Settings
-from assay.data import Dataset, Fold
-from assay.errors import AssayError, DataError, UnknownName
+from assay.base import AssayError, DataError, Settings, UnknownName
+from assay.contracts import read_predictions
+from assay.dataset import Dataset, Fold
 from assay.models import Order, load_model, predict_run, train_run, transfer_run
-from assay.predictions import read_predictions
 from assay.runs import RunFolder
 from tests.conftest import write
 from tests.pixels import pixels, trained

@@ -4,9 +4,8 @@ import pytest
 import torch
 
 import assay
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import ConfigError
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, Slot
 from assay.models import MODELS
 from assay.render import Box, Layout
 

@@ -8,11 +8,10 @@ import pytest
 import torch
 
 import assay
-from assay.concepts import Concept, ConceptSpace, bits, digits
-from assay.config import Settings
-from assay.data import Annotation, Dataset, annotate
-from assay.errors import ConfigError, KnowledgeError
-from assay.logic import Knowledge
+from assay.base import ConfigError, KnowledgeError, Settings
+from assay.dataset import Annotation, Dataset
+from assay.exchange import annotate
+from assay.logic import Concept, ConceptSpace, Knowledge, bits, digits
 from assay.models import MODELS, Order, load_model, readers_of, train_run
 from assay.render import Box, Layout
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from assay.errors import ConfigError, UnknownName
+from assay.base import ConfigError, UnknownName
 from assay.models import supervised_labels
 from tests.models.tiles import batch, model_of, tiles
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 from sklearn.metrics import f1_score
 
-from assay.errors import ConfigError, RunFailed
+from assay.base import ConfigError, RunFailed
 from assay.metrics import METRICS, gather
 from assay.models import MODELS, Feed, Order, TorchSplit, Training, train_run
 from tests.models.tiles import batch, model_of, tiles

@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 from assay import Concept, ConceptSpace, Dataset, Knowledge, Layout, from_table
-from assay.data import Annotation, annotate
-from assay.errors import ConfigError, DataError, MissingExtra
+from assay.base import ConfigError, DataError, MissingExtra
+from assay.dataset import Annotation
+from assay.exchange import annotate
 from assay.models import Wrapped, to_pyc, wrap, wrap_pyc
 
 

@@ -7,11 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, Slot, bits, digits
-from assay.errors import DataError, KnowledgeError
-from assay.logic import Knowledge, Label, parse
+from assay.base import DataError, KnowledgeError, rng_for
+from assay.logic import ABSENT, Concept, ConceptSpace, Knowledge, Label, Slot, bits, digits, parse
 from assay.models import DiagramLayer, RuleLayer
-from assay.seeds import rng_for
 from assay.tasks import TASKS
 from tests.logic.formulas import Scope, number, random_space, truth
 

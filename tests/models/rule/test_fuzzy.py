@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 import torch
 
-from assay.concepts import ConceptSpace, bits, digits
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import ConfigError
+from assay.logic import ConceptSpace, Knowledge, bits, digits
 from assay.models import MODELS
 from assay.render import Layout
 from tests.logic.formulas import CASES, case

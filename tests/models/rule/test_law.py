@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from assay.config import Settings
-from assay.errors import ConfigError, KnowledgeError
+from assay.base import ConfigError, KnowledgeError, Settings
 from assay.models import MODELS
 from assay.render import Layout
 from assay.tasks import TASKS

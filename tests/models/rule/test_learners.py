@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from assay.errors import AssayError, ConfigError, FormulaError, RuleUnknown, UnknownName
+from assay.base import AssayError, ConfigError, FormulaError, RuleUnknown, UnknownName
 from assay.logic import NO_RULE, Knowledge, Label
 from assay.metrics import METRICS, gather
 from assay.models import MODELS

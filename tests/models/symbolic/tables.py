@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from assay import Concept, ConceptSpace, compile_diagram
-from assay.concepts import ABSENT, Slot
-from assay.config import Settings
+from assay.base import Settings
+from assay.logic import ABSENT, Slot
 from assay.models import MODELS, Examples, Order, one_hot, train_run
 from assay.tasks import TASKS
 from assay.testing import oracle

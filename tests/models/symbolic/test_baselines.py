@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from assay import Knowledge, bits, evaluate, parse
+from assay.base import rng_for
 from assay.models import one_hot
-from assay.seeds import rng_for
 from tests.models.symbolic.tables import MIXED, drawn, said, taught
 
 KNOWLEDGE = {rule: Knowledge.of(MIXED, {"y": rule}) for rule in ("n >= 2 and b or s == 'y'", "n + b")}

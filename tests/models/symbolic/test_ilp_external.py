@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, Dataset, Knowledge, Recipe, evaluate
-from assay.concepts import Slot
-from assay.config import Settings
-from assay.data import export, make
-from assay.errors import ConfigError, DataError, MissingExtra
+from assay.base import ConfigError, DataError, MissingExtra, Settings
+from assay.dataset import make
+from assay.exchange import export
+from assay.logic import Slot
 from assay.prolog import Bias
 from tests.models.symbolic.tables import notes, taught, trains
 from tests.models.symbolic.test_ilp import relation

@@ -9,8 +9,8 @@ import pytest
 
 import assay
 from assay import Knowledge, bits, digits, evaluate, parse
+from assay.base import AssayError, ConfigError, DataError
 from assay.diagnosis import diagnose_run
-from assay.errors import AssayError, ConfigError, DataError
 from assay.models import load_model, one_hot
 from assay.runs import RunFolder
 from tests.models.symbolic.tables import (

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay import Answer, from_table
-from assay.concepts import ABSENT
-from assay.errors import ConfigError, DataError
+from assay.base import ConfigError, DataError
+from assay.logic import ABSENT
 from assay.models import load_model, most_probable_codes, one_hot, perception_of
 from tests.models.symbolic.tables import cars, learn, write_predictions
 from tests.pixels import pixels, trained

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay import Concept, ConceptSpace, Knowledge, bits, digits, evaluate, parse
-from assay.concepts import ABSENT, Slot
+from assay.logic import ABSENT, Slot
 from assay.models import ProgramLanguage, leaves_of, pack_bits
 from assay.tasks import TASKS
 from tests.models.symbolic.tables import MIXED, cars, differing, drawn, notes, said, taught

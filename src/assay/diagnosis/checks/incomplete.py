@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import distinct_rows
+from assay.base import distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.thresholds import Concepts, Section, threshold

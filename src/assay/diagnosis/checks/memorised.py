@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import Array, distinct_rows
+from assay.base import Array, distinct_rows
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.checks.missed_region import region_of

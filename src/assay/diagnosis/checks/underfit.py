@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Concepts

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, ConfigError
 from assay.contracts import EVERY, IntervenableModel, ModelOutput
 from assay.diagnosis.automation import Abstention, net_work_automated
 from assay.diagnosis.interventions.policies import POLICIES
 from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection
 from assay.diagnosis.interventions.sources import check_answers
 from assay.diagnosis.interventions.units import Budget, Units
-from assay.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -165,7 +164,7 @@ def by_concept(asked: Array, units: Units) -> Array:
 def budgets_from(text: str, units: Units, total: float | None = None) -> list[Budget]:
     """Return the budgets that a text such as `0-3,5,max` names, rising; `max` buys everything.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> [budget.each for budget in budgets_from("0-2,max", Units.of(bits(["a", "b", "c"])))]
     [0.0, 1.0, 2.0, 3.0]
     """

@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from assay.contracts import BottleneckModel, one_hot
+from assay.base import DataError
+from assay.contracts import BottleneckModel, Predictions, one_hot
 from assay.diagnosis.interventions.label_heads import rule_head
-from assay.errors import DataError
 from assay.logic import Knowledge
-from assay.predictions import Predictions
 
 
 def model_from_predictions(predictions: Predictions, knowledge: Knowledge) -> BottleneckModel:

@@ -6,9 +6,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import (
+    Array,
+    Codes,
+    ConfigError,
+    Figure,
+    UnknownName,
+    curve_plot,
+    html_table,
+    html_text,
+    suggestion,
+    to_frame,
+)
 from assay.contracts import EVERY, IntervenableModel
-from assay.data import ConceptReader, Dataset, SplitData
+from assay.dataset import ConceptReader, Dataset, SplitData
 from assay.diagnosis.automation import Abstention, fit_abstention
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
 from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggle_concepts
@@ -16,10 +27,6 @@ from assay.diagnosis.interventions.policies import ValidationRanking, policy_of
 from assay.diagnosis.interventions.policy import Policy
 from assay.diagnosis.interventions.sources import answers_from
 from assay.diagnosis.interventions.units import Units
-from assay.errors import ConfigError, UnknownName, suggestion
-from assay.frames import to_frame
-from assay.html import html_table, html_text
-from assay.plots import Figure, curve_plot
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.contracts import LabelHead
 from assay.logic import Knowledge
 

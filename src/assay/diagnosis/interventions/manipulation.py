@@ -10,13 +10,12 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, rng_for
 from assay.contracts import EVERY, IntervenableModel
-from assay.data import SplitData
+from assay.dataset import SplitData
 from assay.diagnosis.interventions.curve import Curve, Trial, Truth, by_concept
 from assay.diagnosis.interventions.policy import Policy, Selection
 from assay.diagnosis.interventions.units import Budget
-from assay.seeds import rng_for
 from assay.worlds import World
 
 Answering = Callable[[SplitData], IntervenableModel]

@@ -8,14 +8,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes, ConfigError, Registry, rng_for
 from assay.contracts import EVERY, IntervenableModel, one_hot
 from assay.diagnosis.interventions.policy import Policy, PolicyState, Selection, fill
 from assay.diagnosis.interventions.responsiveness import best_sets
 from assay.diagnosis.interventions.units import SLACK, Budget, Units
-from assay.errors import ConfigError
-from assay.registry import Registry
-from assay.seeds import rng_for
 
 
 @dataclass(frozen=True)

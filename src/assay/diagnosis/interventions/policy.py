@@ -7,7 +7,7 @@ from typing import ClassVar, Protocol
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.contracts import IntervenableModel
 from assay.diagnosis.interventions.units import SLACK, Budget, Units
 

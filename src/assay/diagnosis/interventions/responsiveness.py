@@ -12,7 +12,7 @@ from itertools import product
 
 import numpy as np
 
-from assay.arrays import Array, Codes
+from assay.base import Array, Codes
 from assay.contracts import EVERY, IntervenableModel, LinearHead
 
 CHUNK = 4096

@@ -13,13 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from assay.arrays import Array, Codes, find_rows
-from assay.concepts import ConceptSpace
-from assay.contracts import IntervenableModel, one_hot
-from assay.data import CONCEPT, ConceptReader, SplitData, from_column, read_parquet
-from assay.errors import ConfigError, DataError, UnknownName, suggestion
-from assay.predictions import read_predictions
-from assay.seeds import rng_for
+from assay.base import Array, Codes, ConfigError, DataError, UnknownName, find_rows, rng_for, suggestion
+from assay.contracts import CONCEPT, IntervenableModel, from_column, one_hot, read_parquet, read_predictions
+from assay.dataset import ConceptReader, SplitData
+from assay.logic import ConceptSpace
 
 KINDS = {
     "perfect": "the ground truth",

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import ConceptSpace
-from assay.errors import ConfigError, UnknownName, suggestion
+from assay.base import Array, ConfigError, UnknownName, suggestion
+from assay.logic import ConceptSpace
 
 SLACK = 1e-9
 """Costs are added up in any order; what differs by rounding alone fits."""

@@ -6,8 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
+from assay.base import Array
+from assay.logic import Value
 from assay.render import Box, Canvas, Points
 
 FRAME_GAP, SPACE = 3, 16

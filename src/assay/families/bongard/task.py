@@ -15,13 +15,17 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value
-from assay.errors import ConfigError, FormulaError, suggestion
+from assay.base import ConfigError, FormulaError, suggestion
 from assay.families.bongard.figures import FigureStyle, ProblemSheet
 from assay.logic import (
+    Concept,
+    ConceptSpace,
     Constraint,
+    EncoderGroup,
     Formula,
     Knowledge,
+    Slot,
+    Value,
     Var,
     conjunction,
     disjunction,

@@ -1,6 +1,6 @@
 """Chess positions under the rules of the game, on a board and as diagrams (VALUED)."""
 
-from assay.data import EXPORTS
+from assay.exchange import EXPORTS
 from assay.tasks import TASKS
 
 TASKS.add(

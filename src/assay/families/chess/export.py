@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.data import Dataset, SplitData, decode
-from assay.errors import DataError
+from assay.base import DataError, write_atomically
+from assay.dataset import Dataset, SplitData, decode
 from assay.families.chess.positions import SQUARES, VALUES, fens
-from assay.files import write_atomically
 from assay.render import ObjectBox
 from assay.worlds import World
 

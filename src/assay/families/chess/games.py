@@ -20,9 +20,7 @@ import chess
 import chess.pgn
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import ConfigError
-from assay.seeds import Deck, rng_for
+from assay.base import Array, ConfigError, Deck, rng_for
 
 WORTH = (0.0, 1.0, 3.0, 3.2, 5.0, 9.0, 4.0)
 """What pieces are worth to a player, by their number in the `chess` package; the king counts as a fighter."""

@@ -6,12 +6,14 @@ counting, three about where pieces stand.
 
 from functools import lru_cache
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup
 from assay.families.chess.positions import COLOURS, EMPTY, VALUES
 from assay.logic import (
+    Concept,
+    ConceptSpace,
     Const,
     Constraint,
     Count,
+    EncoderGroup,
     Formula,
     Function,
     Implies,

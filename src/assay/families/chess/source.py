@@ -11,12 +11,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.errors import ConfigError
+from assay.base import Array, Codes, ConfigError, Deck, Streams, rng_for
 from assay.families.chess.games import Games
 from assay.families.chess.positions import break_rule, can_break, scatter_pieces
-from assay.seeds import Deck, Streams, rng_for
+from assay.logic import ConceptSpace
 from assay.worlds import DrawStyle, Split, World
 
 GAME = "game"

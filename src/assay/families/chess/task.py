@@ -16,8 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import ConfigError
+from assay.base import Array, ConfigError
 from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram
 from assay.families.chess.drawing.scene import FARTHEST, chess_style, scene_of
 from assay.families.chess.games import Games, PlayedGames, RecordedGames, read_games

@@ -1,6 +1,6 @@
 """Solids on a floor, in three dimensions (rsbench's CLE4EVR)."""
 
-from assay.data import EXPORTS
+from assay.exchange import EXPORTS
 from assay.tasks import TASKS
 
 TASKS.add("clevr", "do two solids on a floor share colour and shape? (CLE4EVR)", "assay.families.clevr.task:Clevr")

@@ -12,13 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.concepts import ABSENT
-from assay.data import Dataset, SplitData, task_of
-from assay.errors import DataError
+from assay.base import DataError, write_atomically
+from assay.dataset import Dataset, SplitData, task_of
 from assay.families.clevr.placement import CameraView
 from assay.families.clevr.scene import ClevrObject
 from assay.families.clevr.task import Clevr
-from assay.files import write_atomically
+from assay.logic import ABSENT
 from assay.render import ObjectBox
 from assay.worlds import World
 

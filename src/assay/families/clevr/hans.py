@@ -17,14 +17,13 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from assay.concepts import ABSENT, Value
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.families.clevr.hans_classes import BOTH, HANS3, HANS7, LEFT, RIGHT, HansClasses
 from assay.families.clevr.placed_source import PlacedObjects, PlacedSource, SceneKind, ScenePlanner
 from assay.families.clevr.placement import OrderedPlacement
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig
 from assay.families.clevr.task import TRIES, Clevr
-from assay.logic import Constraint, Formula, Implies, Var, conjunction, parse
+from assay.logic import ABSENT, Constraint, Formula, Implies, Value, Var, conjunction, parse
 from assay.worlds import Balance, Source, Split, Style, World
 
 POSITIONS = ("side", "row")

@@ -11,11 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT
-from assay.errors import KnowledgeError
-from assay.logic import Evaluator, Formula, Knowledge, conjunction
-from assay.seeds import rng_for
+from assay.base import Array, Codes, KnowledgeError, rng_for
+from assay.logic import ABSENT, Evaluator, Formula, Knowledge, conjunction
 from assay.worlds import SeededSource, Split, Style, World
 
 LAYOUTS, LOOKS = 300, 4096

@@ -11,7 +11,7 @@ from math import atan, degrees, radians, tan
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render import Camera, Vector
 
 EYE: Vector = (0.0, -11.0, 7.4)

@@ -7,13 +7,11 @@ from typing import Any
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config import Settings, check_names
-from assay.errors import ConfigError, suggestion
+from assay.base import ConfigError, Settings, check_names, rng_for, suggestion
 from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
 from assay.families.rsbench.formulas import read_formula, read_symbols
 from assay.logic import Formula, Not, conjunction, parse
-from assay.seeds import rng_for
 from assay.tasks import SceneConfig
 
 ATTRIBUTES = ("colour", "shape", "material", "size")

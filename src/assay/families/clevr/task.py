@@ -16,13 +16,25 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
-from assay.config import Settings
-from assay.errors import ConfigError, FormulaError
+from assay.base import ConfigError, FormulaError, Settings
 from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import FARTHEST, FLOORS, LAMPS, ClevrObject, scene_of
 from assay.families.clevr.settings import ATTRIBUTES, ClevrConfig, from_rsbench
-from assay.logic import TRUE, Constraint, Formula, Implies, Knowledge, Var, conjunction
+from assay.logic import (
+    ABSENT,
+    TRUE,
+    Concept,
+    ConceptSpace,
+    Constraint,
+    EncoderGroup,
+    Formula,
+    Implies,
+    Knowledge,
+    Slot,
+    Value,
+    Var,
+    conjunction,
+)
 from assay.render import Layout, Scene, label_pixels
 from assay.tasks import SceneTask
 from assay.worlds import HardSource, Source, Split, Style, World, object_count_source

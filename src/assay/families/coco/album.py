@@ -8,9 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import DataError
-from assay.seeds import digest
+from assay.base import Array, Codes, DataError, digest
 
 Crowds = Literal["one", "ignore", "drop"]
 Tiny = Literal["ignore", "drop"]

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import DataError
+from assay.base import Array, DataError
 from assay.families.coco.album import Album, hold_out_test, identifier, join_albums
 
 _IMAGE = ("id", "file_name", "width", "height")

@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, write_atomically, write_folder
 from assay.families.coco.drawing.scene import draw_scene
 from assay.families.coco.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
 from assay.families.coco.synthetic import SyntheticAlbum, synthetic_album
-from assay.files import write_atomically, write_folder
 from assay.render import encode_png
 
 PARTS = {"train2017": 0, "val2017": 1}

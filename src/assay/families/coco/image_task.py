@@ -7,9 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.errors import DataError
+from assay.base import Array, Codes, DataError, rng_for
 from assay.families.coco.album import Album
 from assay.families.coco.coco_files import Photographs, read_coco
 from assay.families.coco.drawing.backdrop import BACKDROPS
@@ -19,9 +17,8 @@ from assay.families.coco.scene_templates import MOST, NAMES
 from assay.families.coco.settings import PAPER_TYPES, RULES, CocoConfig
 from assay.families.coco.synthetic import SyntheticAlbum, recompose, synthetic_album
 from assay.families.photos.source import ChosenSource
-from assay.logic import Boundary, Formula, Knowledge, evaluate, free_names, parse
+from assay.logic import Boundary, Concept, ConceptSpace, Formula, Knowledge, Value, evaluate, free_names, parse
 from assay.render import Layout, Letterbox, ObjectBox, Picture, read_photograph
-from assay.seeds import rng_for
 from assay.tasks import Column, Task
 from assay.worlds import CONTENT, Split, Style, World
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from assay.errors import ConfigError, suggestion
+from assay.base import ConfigError, suggestion
 from assay.families.coco.album import AnnotationFilter, Crowds, Tiny
 from assay.logic import Formula, free_names, parse
 from assay.tasks import TaskConfig

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import GOLDEN, Array, fractions, mix_words
 from assay.families.coco.album import Album
 from assay.families.coco.scene_templates import (
     CROWDED,
@@ -26,7 +26,6 @@ from assay.families.coco.scene_templates import (
     TABLE_TOP,
     WIDTH,
 )
-from assay.seeds import GOLDEN, fractions, mix_words
 
 TRIES = 14
 SPARE = MOST + 1

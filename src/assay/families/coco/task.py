@@ -15,8 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import KnowledgeError
+from assay.base import Array, KnowledgeError
 from assay.families.coco.image_task import ImageTask
 from assay.families.coco.sampling import (
     FewShotPlan,

@@ -13,13 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from assay.concepts import bits
-from assay.config import Settings
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings, rng_for
 from assay.families.digits.task import ReleasedConfig, ReleasedSplits
-from assay.logic import Formula, Knowledge, Var, clauses_formula, parity, parse, random_cnf, shape_of
+from assay.logic import Formula, Knowledge, Var, bits, clauses_formula, parity, parse, random_cnf, shape_of
 from assay.render import Box, Layout, Picture
-from assay.seeds import rng_for
 from assay.worlds import Style, World
 
 RSBENCH = {"n_digits": "k", "logic": "formula", "symbols": "names", "mnist_path": "digits"}

@@ -15,12 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, field_validator
 
-from assay.concepts import ConceptSpace, digits
-from assay.config import Settings
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
 from assay.families.handwriting.digits import SIDE, DigitSource, digit_source
 from assay.families.rsbench.released import positive_only
-from assay.logic import And, Formula, Knowledge, Not, Var, parse, substitute, total
+from assay.logic import And, ConceptSpace, Formula, Knowledge, Not, Var, digits, parse, substitute, total
 from assay.render import Box, Layout, Picture
 from assay.tasks import Task, TaskConfig, combinations
 from assay.worlds import Split, Style, World

@@ -1,6 +1,6 @@
 """What a car may do at a crossing, in drawn scenes (SDD-OIA) and in photographs (BDD-OIA)."""
 
-from assay.data import EXPORTS
+from assay.exchange import EXPORTS
 from assay.tasks import TASKS
 
 TASKS.add(

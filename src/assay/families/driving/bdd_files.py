@@ -16,8 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.errors import DataError
+from assay.base import Array, Codes, DataError
 
 PARTS = {"train": "train", "valid": "val", "test": "test"}
 """Our names of the splits, and theirs."""

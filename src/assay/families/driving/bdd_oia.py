@@ -12,14 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.concepts import Value
-from assay.errors import DataError
+from assay.base import DataError
 from assay.families.driving.bdd_files import Frames, read_frames
 from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
 from assay.families.driving.settings import BddOiaConfig
 from assay.families.driving.task import Driving
 from assay.families.photos.source import ChosenSource
-from assay.logic import Knowledge, Odds, parse
+from assay.logic import Knowledge, Odds, Value, parse
 from assay.render import Picture, read_photograph
 from assay.tasks import Column
 from assay.worlds import CONTENT, LUCK, Source, Split, Style, World

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from assay.data import Dataset, SplitData
-from assay.errors import DataError
+from assay.base import DataError, write_atomically
+from assay.dataset import Dataset, SplitData
 from assay.families.driving.bdd_files import PARTS
 from assay.families.driving.rules import ACTIONS, CONCEPTS
-from assay.files import write_atomically
 
 
 def write_bdd(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:

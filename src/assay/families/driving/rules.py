@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.logic import Constraint, Knowledge, parse
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, Value, parse
 
 CONCEPTS = (
     "green_light", "follow", "clear", "red_light", "stop_sign", "car", "person", "rider", "other_obstacle",

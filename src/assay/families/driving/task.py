@@ -16,12 +16,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.concepts import Value
 from assay.families.driving.drawing.scene import FARTHEST, draw_style, traffic_scene
 from assay.families.driving.drawing.town import DAYS
 from assay.families.driving.rules import EMERGENCY, OBSTACLES, complete_changes, knowledge_of
 from assay.families.driving.settings import DrivingConfig, SddOiaConfig
-from assay.logic import Formula, Knowledge, Not, Var
+from assay.logic import Formula, Knowledge, Not, Value, Var
 from assay.render import Layout, Scene
 from assay.tasks import SceneTask
 from assay.worlds import Style, World

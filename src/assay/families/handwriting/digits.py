@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import DataError
+from assay.base import Array, DataError
 
 EMBEDDED = Path(__file__).parent / "mnist_5000"
 SIDE = 28

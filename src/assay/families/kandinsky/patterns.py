@@ -3,11 +3,21 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from assay.concepts import Concept, ConceptSpace, Slot, Value
-from assay.config import Settings
-from assay.errors import ConfigError, FormulaError, suggestion
+from assay.base import ConfigError, FormulaError, Settings, suggestion
 from assay.families.rsbench.formulas import read_formula, read_symbols
-from assay.logic import Formula, Var, free_names, ground_formula, parse, shape_of, substitute
+from assay.logic import (
+    Concept,
+    ConceptSpace,
+    Formula,
+    Slot,
+    Value,
+    Var,
+    free_names,
+    ground_formula,
+    parse,
+    shape_of,
+    substitute,
+)
 
 ATTRIBUTES = ("shape", "colour")
 KINDS = {

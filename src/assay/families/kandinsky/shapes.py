@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render import Box, Canvas, Colour, ObjectBox, Picture, Points, regular_polygon
 
 HALVES = 2

@@ -17,10 +17,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from assay.arrays import Array
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot
-from assay.config import Settings, check_names
-from assay.errors import ConfigError
+from assay.base import Array, ConfigError, Settings, check_names
 from assay.families.kandinsky.patterns import (
     ALIKE,
     ATTRIBUTES,
@@ -45,7 +42,18 @@ from assay.families.kandinsky.shapes import (
     stamp_sprites,
 )
 from assay.families.rsbench.released import positive_only
-from assay.logic import TRUE, Formula, Knowledge, Var, conjunction, substitute
+from assay.logic import (
+    TRUE,
+    Concept,
+    ConceptSpace,
+    EncoderGroup,
+    Formula,
+    Knowledge,
+    Slot,
+    Var,
+    conjunction,
+    substitute,
+)
 from assay.render import Box, Layout, Picture
 from assay.tasks import Column, Task, TaskConfig, combinations, resize_splits
 from assay.worlds import Source, Split, Style, World, WorldSource

@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.errors import ConfigError
+from assay.base import Array, Codes, ConfigError
+from assay.logic import ConceptSpace
 from assay.worlds import Split, World
 
 

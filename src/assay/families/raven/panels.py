@@ -6,9 +6,9 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
+from assay.base import Array
 from assay.families.raven.rules import CONTEXT, panel_names
+from assay.logic import Value
 from assay.render import Box, Canvas, Points, regular_polygon
 
 GRID = 3

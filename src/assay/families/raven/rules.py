@@ -3,15 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Slot, Value
 from assay.logic import (
     AllDifferent,
+    Concept,
+    ConceptSpace,
     Const,
     Constraint,
+    EncoderGroup,
     Formula,
     If,
     Knowledge,
     Label,
+    Slot,
+    Value,
     Var,
     conjunction,
     disjunction,

@@ -15,12 +15,9 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.errors import ConfigError
+from assay.base import Array, Codes, ConfigError, Streams
 from assay.families.raven.rules import CONTEXT, RULES, rows_of
-from assay.logic import Evaluator, Knowledge, compile_diagram, exactly, true_outcomes, var
-from assay.seeds import Streams
+from assay.logic import Concept, ConceptSpace, Evaluator, Knowledge, Value, compile_diagram, exactly, true_outcomes, var
 from assay.worlds import DrawStyle, SeededSource, Split
 
 Distractors = Literal["fair", "near"]

@@ -18,13 +18,11 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from assay.arrays import Array
-from assay.concepts import Value
-from assay.config import check_names
+from assay.base import Array, check_names
 from assay.families.raven.panels import GRID, SHAPES, PanelSheet
 from assay.families.raven.rules import CONTEXT, NUMERIC, RULES, combinations_where, panel_names, raven_knowledge
 from assay.families.raven.source import Distractors, MatrixTable, PuzzlePlan, PuzzleSource, matrix_table
-from assay.logic import Knowledge
+from assay.logic import Knowledge, Value
 from assay.render import Layout, Picture
 from assay.tasks import Task, TaskConfig
 from assay.worlds import Source, Split, Style, World

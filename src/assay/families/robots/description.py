@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from assay.concepts import Value
+from assay.logic import Value
 
 Level = Literal["table", "terse", "templated", "free"]
 DRAWS = 24

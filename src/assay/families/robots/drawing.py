@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from PIL import Image, ImageFilter
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render import Canvas, Colour, ellipse_points
 
 HEIGHT = 12.0

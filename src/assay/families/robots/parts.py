@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.errors import ConfigError, UnknownName, suggestion
+from assay.base import Array, Codes, ConfigError, UnknownName, suggestion
 from assay.logic import (
+    Concept,
+    ConceptSpace,
     Const,
     Constraint,
     Formula,
@@ -23,6 +23,7 @@ from assay.logic import (
     Member,
     Not,
     Odds,
+    Value,
     Var,
     free_names,
     product,

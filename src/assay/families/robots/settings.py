@@ -6,8 +6,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.config import Settings
-from assay.errors import AssayError, ConfigError, suggestion
+from assay.base import AssayError, ConfigError, Settings, suggestion
 from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, RobotRule, Views, part_view
 from assay.logic import Const, If, Odds, parse, shape_of, substitute
 from assay.tasks import TaskConfig

@@ -8,13 +8,10 @@ from math import lcm
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Value
-from assay.errors import KnowledgeError
+from assay.base import Array, Codes, KnowledgeError, Streams, rng_for
 from assay.families.robots.drawing import PALETTE
 from assay.families.robots.parts import FEET, PARTS, ROBOTS, RobotRule, Views
-from assay.logic import Knowledge, evaluate
-from assay.seeds import Streams, rng_for
+from assay.logic import Knowledge, Value, evaluate
 from assay.worlds import CONTENT, LUCK, DrawStyle, SeededSource, Split, Style, World
 
 CUTS = {"train": (0.0, 0.6), "valid": (0.6, 0.7), "test": (0.7, 1.0)}

@@ -17,15 +17,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Value
-from assay.config import Settings
+from assay.base import Array, Codes, Settings
 from assay.families.robots.description import DRAWS, Wording, describe, read_description
 from assay.families.robots.drawing import PALETTE, PAPERS, RobotAppearance, draw_robots, picture_codes
 from assay.families.robots.parts import PARTS, ROBOTS, RobotRule, Views, best_accuracy
 from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translate_settings
 from assay.families.robots.source import CUTS, Allocation, Catalogue, RobotSource
-from assay.logic import Knowledge
+from assay.logic import Knowledge, Value
 from assay.render import NO_IMAGE, Layout, Picture
 from assay.tasks import Column, Task
 from assay.worlds import CONTENT, HardSource, Source, Split, Style, World

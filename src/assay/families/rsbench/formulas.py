@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from assay.config import Settings
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
 from assay.logic import Compare, Const, Formula, Var, map_children, parse, substitute
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.families.handwriting.digits import DigitSource, digit_source
 from assay.families.sudoku.boards import BoardShape
 from assay.families.sudoku.handwriting import Writing

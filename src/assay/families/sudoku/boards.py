@@ -12,8 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.seeds import Draws, numbers_below
+from assay.base import Array, Draws, numbers_below
 
 SYMBOLS = ".123456789ABCDEFG0ahkx"
 """Each code's symbol: the blank, the digits of games up to 16 x 16, and symbols that do not belong."""

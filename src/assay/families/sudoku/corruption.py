@@ -9,9 +9,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, Draws, numbers_below
 from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape, Incomplete
-from assay.seeds import Draws, numbers_below
 
 ACTIONS = 6
 WORDS = 8

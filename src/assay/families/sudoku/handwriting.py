@@ -11,9 +11,8 @@ import aggdraw
 import numpy as np
 from PIL import Image
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.families.handwriting.digits import POOLS, SIDE, DigitSource
-from assay.seeds import rng_for
 
 Hand = Literal["digits", "strokes", "printed"]
 VARIANTS = 40

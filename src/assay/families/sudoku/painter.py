@@ -12,8 +12,7 @@ import aggdraw
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from assay.arrays import Array
-from assay.errors import ConfigError
+from assay.base import Array, ConfigError
 from assay.families.handwriting.digits import SIDE
 from assay.families.sudoku.boards import BLANK, SYMBOLS, read_board
 from assay.families.sudoku.handwriting import Writing

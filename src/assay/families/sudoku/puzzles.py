@@ -4,10 +4,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, Draws
 from assay.families.sudoku.boards import BoardShape, draw_symmetry, solve_grids, symmetry_words
 from assay.logic import DifferentGroups, some_different
-from assay.seeds import Draws
 
 CLUES_TURN, SYMMETRY_TURN = 2, 3
 

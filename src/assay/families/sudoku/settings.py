@@ -5,8 +5,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from assay.config import Settings
-from assay.errors import ConfigError
+from assay.base import ConfigError, Settings
 from assay.families.sudoku.boards import BoardShape, Incomplete
 from assay.families.sudoku.handwriting import Hand
 from assay.families.sudoku.source import ConceptKind, violations_fault

@@ -13,15 +13,13 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field, model_validator
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Value
+from assay.base import Array, Codes, Draws
 from assay.families.sudoku.board_task import CELL_BACKBONE, BoardTask
 from assay.families.sudoku.boards import write_boards
 from assay.families.sudoku.puzzles import draw_puzzles
 from assay.families.sudoku.settings import BoardConfig
-from assay.logic import AllDifferent, Constraint, Knowledge, Var
+from assay.logic import AllDifferent, Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Value, Var
 from assay.render import Layout
-from assay.seeds import Draws
 from assay.worlds import CONTENT, DrawStyle, SeededSource, Source, Split, World
 
 CLUES = {2: (7, 4), 3: (38, 26)}

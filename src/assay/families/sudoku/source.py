@@ -7,11 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
+from assay.base import Array, Codes, Deck, Draws, Streams, numbers_below
 from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape, Incomplete, valid_boards, write_boards
 from assay.families.sudoku.corruption import corrupt_by_actions, corrupt_by_count, fewest_violated, overwrite_symbols
-from assay.seeds import Deck, Draws, Streams, numbers_below
+from assay.logic import ConceptSpace
 from assay.worlds import CONTENT, DrawStyle, Split, World
 
 ConceptKind = Literal["units", "cells", "both"]

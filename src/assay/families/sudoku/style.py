@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape
 from assay.families.sudoku.handwriting import Hand
 from assay.render import Box, Colour

@@ -17,9 +17,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace, EncoderGroup, Value
-from assay.config import Settings
+from assay.base import Codes, Settings
 from assay.families.sudoku.board_task import CELL_BACKBONE, BoardTask
 from assay.families.sudoku.boards import KINDS, BoardShape, read_board, write_boards
 from assay.families.sudoku.corruption import fewest_violated, nearest_board
@@ -30,12 +28,16 @@ from assay.logic import (
     AllDifferent,
     And,
     Compare,
+    Concept,
+    ConceptSpace,
     Const,
     Constraint,
     Count,
+    EncoderGroup,
     Formula,
     Implies,
     Knowledge,
+    Value,
     Var,
     at_least,
 )

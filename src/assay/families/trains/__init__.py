@@ -1,6 +1,6 @@
 """Trains of toy cars: which go east? (Michalski's trains, as V-LoL shows them)."""
 
-from assay.data import EXPORTS
+from assay.exchange import EXPORTS
 from assay.tasks import TASKS
 
 TASKS.add(

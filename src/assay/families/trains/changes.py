@@ -4,9 +4,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import ABSENT, Value
+from assay.base import Array
 from assay.families.trains.source import ATTRIBUTES, VALUES, CarKinds
+from assay.logic import ABSENT, Value
 from assay.worlds import World
 
 

@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
-from assay.data import Dataset, SplitData, task_of
-from assay.errors import DataError
+from assay.base import Array, DataError, write_atomically
+from assay.dataset import Dataset, SplitData, task_of
 from assay.families.trains.drawing.appearance import FARTHEST
 from assay.families.trains.drawing.scene import positions
 from assay.families.trains.source import cars_of, michalski_text
 from assay.families.trains.task import MichalskiTrains
-from assay.files import write_atomically
+from assay.logic import Value
 from assay.render import Box
 
 ROWS = 64

@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from itertools import pairwise
 
-from assay.concepts import ABSENT
 from assay.families.trains.source import GROUP, Distribution
-from assay.logic import And, Constraint, Formula, Implies, Quantified, Var, conjunction, parse
+from assay.logic import ABSENT, And, Constraint, Formula, Implies, Quantified, Var, conjunction, parse
 
 THREE_COLOURS = "any(any(all_different(a.colour, b.colour, c.colour) for c in cars) for a, b in pairs(cars))"
 RULES: Mapping[str, str] = {

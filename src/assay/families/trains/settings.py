@@ -5,13 +5,12 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from assay.concepts import ConceptSpace
-from assay.errors import AssayError, ConfigError, suggestion
+from assay.base import AssayError, ConfigError, suggestion
 from assay.families.trains.drawing.appearance import Background, Visualization
 from assay.families.trains.predicates import ON_LISTS, PREDICATES
 from assay.families.trains.rules import HEAD, RULES, TEMPLATE
 from assay.families.trains.source import Distribution, train_space
-from assay.logic import Formula, parse, shape_of
+from assay.logic import ConceptSpace, Formula, parse, shape_of
 from assay.tasks import SceneConfig
 
 MOST_CARS = 12

@@ -14,11 +14,19 @@ from typing import Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Slot, Value
-from assay.errors import KnowledgeError
-from assay.logic import TRUE, Evaluator, Knowledge, conjunction
-from assay.seeds import GOLDEN, Draws, fractions, mix_words, numbers_below
+from assay.base import GOLDEN, Array, Codes, Draws, KnowledgeError, fractions, mix_words, numbers_below
+from assay.logic import (
+    ABSENT,
+    TRUE,
+    Concept,
+    ConceptSpace,
+    EncoderGroup,
+    Evaluator,
+    Knowledge,
+    Slot,
+    Value,
+    conjunction,
+)
 from assay.worlds import DrawStyle, SeededSource, Split
 
 Distribution = Literal["michalski", "uniform"]

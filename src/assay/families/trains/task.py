@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from assay.concepts import Value
-from assay.config import Settings
+from assay.base import Settings
 from assay.families.trains.changes import change_train, remove_roofs, swap_loads
 from assay.families.trains.drawing.appearance import FARTHEST, Background, TrainAppearance
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
@@ -31,7 +30,7 @@ from assay.families.trains.source import (
     michalski_text,
     train_space,
 )
-from assay.logic import TRUE, Formula, Knowledge, Not, conjunction
+from assay.logic import TRUE, Formula, Knowledge, Not, Value, conjunction
 from assay.render import Layout, Picture, Scene
 from assay.tasks import Column, Intervention, SceneTask
 from assay.worlds import HardSource, Source, Split, Style, World

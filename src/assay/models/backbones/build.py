@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.models.registered import BACKBONES
 
 Shape = tuple[int, int, int]

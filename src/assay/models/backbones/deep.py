@@ -12,7 +12,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from assay.errors import DataError, MissingExtra
+from assay.base import DataError, MissingExtra
 from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
 from assay.models.backbones.pictures import IMAGENET, Colours, Scale
 from assay.models.backbones.weights import begin_from, fill

@@ -13,9 +13,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from assay.data import cache_folder
-from assay.errors import DataError
-from assay.files import write_atomically
+from assay.base import DataError, write_atomically
+from assay.dataset import cache_folder
 
 CHUNK = 256
 KEY = 16

@@ -12,9 +12,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from assay.arrays import Array
-from assay.distribution import import_extra
-from assay.errors import DataError
+from assay.base import Array, DataError, import_extra
 from assay.models.backbones.frozen import signature
 
 AT_ONCE = 64

@@ -10,8 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from assay.distribution import import_extra
-from assay.errors import ConfigError, DataError
+from assay.base import ConfigError, DataError, import_extra
 from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
 from assay.models.backbones.pictures import Colours, Resized, next_multiple
 from assay.models.backbones.weights import begin_from

@@ -8,7 +8,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load
 from torch import Tensor, nn
 
-from assay.errors import DataError
+from assay.base import DataError
 from assay.models.backbones.build import is_rebuilding
 
 Weights = Mapping[str, Tensor]

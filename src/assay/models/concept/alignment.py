@@ -15,11 +15,9 @@ import torch
 from pydantic import Field
 from torch import nn
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.config import Config
-from assay.data import Dataset, SplitData
-from assay.errors import ConfigError, DataError, RunFailed, UnknownName, suggestion
+from assay.base import Array, Codes, Config, ConfigError, DataError, RunFailed, UnknownName, suggestion
+from assay.dataset import Dataset, SplitData
+from assay.logic import ConceptSpace
 from assay.models.core.neural import NeuralModel
 from assay.models.core.runs import finish_run, load_network
 from assay.runs import RunFolder, check_dataset, split_for, write_record

@@ -6,14 +6,14 @@ from typing import ClassVar, Literal
 import torch
 from torch import Tensor, nn
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
 from assay.models.concept.heads import GivenHead, HeadKind, label_head
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
+from assay.models.core.perception_settings import PerceptionConfig
 from assay.models.core.tensors import Annotations, Batch, one_hot_like
 from assay.models.core.training import Phase
-from assay.models.symbolic.perception_settings import PerceptionConfig
 
 ONE_IN_A_MILLION = 1e-6
 

@@ -16,9 +16,8 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.concepts import Value
-from assay.data import SplitData
-from assay.logic import Formula, Var, conjunction, disjunction
+from assay.dataset import SplitData
+from assay.logic import Formula, Value, Var, conjunction, disjunction
 from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
 from assay.models.core.encoder import Context
 from assay.models.core.losses import concept_loss, supervision_mask

@@ -6,7 +6,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.models.backbones.build import FROZEN, dense, frozen_backbone
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.concept.blackbox import BlackBox

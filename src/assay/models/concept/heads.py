@@ -9,7 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.logic import Knowledge
 from assay.models.core.subconcepts import LEAST_SEEN
 from assay.models.rule.circuit import RuleLayer

@@ -15,7 +15,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.errors import ConfigError, suggestion
+from assay.base import ConfigError, suggestion
 from assay.logic import BUDGET, Diagram, Limits, dead_ends, letters
 from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.feeds import Feed

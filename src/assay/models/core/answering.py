@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, Rows, override
 from assay.models.core.encoder import ConceptEncoder, ReadPictures
 from assay.models.core.feeds import Feed

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from assay.errors import RunFailed
+from assay.base import RunFailed
 
 WARM = 3
 """How often a function is called for inputs of one size before it is captured: libraries make themselves ready then."""

@@ -18,7 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from assay.files import write_atomically
+from assay.base import write_atomically
 from assay.models.core.model import Epoch
 
 if TYPE_CHECKING:

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from assay.base import DataError, write_atomically
 from assay.contracts import to_json
-from assay.data import Dataset
-from assay.errors import DataError
-from assay.files import write_atomically
+from assay.dataset import Dataset
 from assay.metrics import gather, score, stage_metrics
 from assay.models.core.model import Epoch, Model, Report
 from assay.runs import STAGES, RunFolder

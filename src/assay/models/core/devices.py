@@ -10,10 +10,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from assay.errors import ConfigError
+from assay.base import ConfigError, digest, worker_number
 from assay.models.core.precision import check_precision
-from assay.processes import worker_number
-from assay.seeds import digest
 
 if TYPE_CHECKING:
     from assay.models.core.training import Training

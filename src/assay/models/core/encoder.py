@@ -11,9 +11,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-from assay.concepts import ConceptSpace, EncoderGroup
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import ConfigError
+from assay.logic import ConceptSpace, EncoderGroup, Knowledge
 from assay.models.backbones.build import build_backbone
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.core.subconcepts import SubconceptReader

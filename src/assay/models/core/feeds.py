@@ -16,8 +16,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.arrays import Array
-from assay.data import DecodedFile, Fill, Lookahead, SplitData, allocate_bytes, decode_ahead
+from assay.base import Array
+from assay.dataset import DecodedFile, Fill, Lookahead, SplitData, allocate_bytes, decode_ahead
 from assay.models.core.devices import free_memory
 from assay.models.core.inputs import ModelInput
 from assay.models.core.tensors import Batch, to_annotations

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from assay.data import SplitData
-from assay.errors import ConfigError, RunFailed
+from assay.base import ConfigError, RunFailed
+from assay.dataset import SplitData
 from assay.models.backbones.dropout import Dropout
 from assay.models.core.devices import device_for, device_of, reuse_memory, seed_all, seed_of
 from assay.models.core.feeds import Feed

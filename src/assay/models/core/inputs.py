@@ -22,10 +22,9 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import listing
-from assay.data import SplitData
-from assay.errors import ConfigError, DataError
+from assay.base import Array, ConfigError, DataError
+from assay.dataset import SplitData
+from assay.logic import listing
 from assay.render import Box, Layout
 
 InputKind = Literal["image", "text", "table", "features"]

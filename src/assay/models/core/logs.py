@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol, get_args
 
-from assay.data import Dataset
-from assay.distribution import import_extra
-from assay.errors import UnknownName, suggestion
+from assay.base import UnknownName, import_extra, suggestion
+from assay.dataset import Dataset
 from assay.metrics import METRICS, gather_from
 from assay.models.core.model import Epoch, Model
 from assay.runs import LOGS, RunFolder

@@ -9,13 +9,10 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace, Value
-from assay.config import Config
-from assay.data import SplitData
-from assay.errors import ConfigError
+from assay.base import Array, Codes, Config, ConfigError, Deck
+from assay.dataset import SplitData
+from assay.logic import ConceptSpace, Value
 from assay.models.core.tensors import Annotations, to_annotations
-from assay.seeds import Deck
 
 if TYPE_CHECKING:
     from assay.models.core.model import Model

@@ -8,16 +8,12 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.config import Config as AnyConfig
-from assay.config import Settings, validate
-from assay.contracts import IntervenableModel, ModelOutput
-from assay.data import Dataset, SplitData, versions
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import Array, Codes, ConfigError, Settings, validate
+from assay.base import Config as AnyConfig
+from assay.contracts import Answer, IntervenableModel, ModelOutput, Predictions
+from assay.dataset import Dataset, SplitData, versions
+from assay.logic import ConceptSpace, Knowledge
 from assay.metrics import macro_f1
-from assay.predictions import Answer, Predictions
 from assay.render import Layout
 
 

@@ -15,12 +15,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from assay.arrays import Array
-from assay.config import Settings, validate
+from assay.base import Array, ConfigError, DataError, Settings, validate, write_atomically
 from assay.contracts import IntervenableModel, ModelOutput, to_json
-from assay.data import SplitData
-from assay.errors import ConfigError, DataError
-from assay.files import write_atomically
+from assay.dataset import SplitData
 from assay.models.backbones.build import can_read, is_deep, rebuilding, require_reads
 from assay.models.backbones.dropout import HeadLayer
 from assay.models.core.answering import network_answerer
@@ -31,14 +28,8 @@ from assay.models.core.feeds import ConceptFeed, Feed, PictureSource
 from assay.models.core.fitting import fit_models
 from assay.models.core.inputs import InputSettings, ModelInput, input_from, learn_input
 from assay.models.core.model import Model, Report
-from assay.models.core.robust import Robustness
-from assay.models.core.steps import OneSeed
-from assay.models.core.subconcepts import reading_f1
-from assay.models.core.tensors import Annotations, one_hot_like, scaled
-from assay.models.core.training import Facts, Phase, Precision, Training
-from assay.models.core.validation import f1_of_columns
-from assay.models.symbolic.perception import Perception
-from assay.models.symbolic.perception_settings import (
+from assay.models.core.perception import Perception
+from assay.models.core.perception_settings import (
     PerceptionConfig,
     perception_of,
     perception_seen_from,
@@ -46,6 +37,12 @@ from assay.models.symbolic.perception_settings import (
     saved_perception,
     with_perception,
 )
+from assay.models.core.robust import Robustness
+from assay.models.core.steps import OneSeed
+from assay.models.core.subconcepts import reading_f1
+from assay.models.core.tensors import Annotations, one_hot_like, scaled
+from assay.models.core.training import Facts, Phase, Precision, Training
+from assay.models.core.validation import f1_of_columns
 from assay.runs import INPUT, WEIGHTS
 
 CHUNK = 1024

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
-from assay.errors import ConfigError
-from assay.processes import start_program
+from assay.base import ConfigError, start_program
 
 if TYPE_CHECKING:
     import torch

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import Supervision, supervision_mask
 from assay.models.core.tensors import Batch

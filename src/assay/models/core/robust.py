@@ -16,12 +16,9 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from assay.arrays import Array
-from assay.config import Config
-from assay.data import NUISANCES, SplitData, decode
-from assay.errors import ConfigError
+from assay.base import Array, Config, ConfigError, Deck
+from assay.dataset import NUISANCES, SplitData, decode
 from assay.models.core.tensors import Batch
-from assay.seeds import Deck
 
 if TYPE_CHECKING:
     from assay.models.core.neural import NeuralModel

@@ -8,18 +8,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from assay.code_files import code_of, explain_missing, require_same
-from assay.config import Settings
+from assay.base import (
+    AssayError,
+    ConfigError,
+    DataError,
+    Settings,
+    code_of,
+    explain_missing,
+    refuse_links,
+    require_same,
+    stays,
+    write_atomically,
+)
 from assay.contracts import TransferRecord, to_json
-from assay.data import CODE, Dataset, Fold, SplitData
-from assay.errors import AssayError, ConfigError, DataError
-from assay.files import stays, write_atomically
-from assay.links import refuse_links
+from assay.dataset import CODE, Dataset, Fold, SplitData
 from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
+from assay.models.core.perception import MissingPerception
 from assay.models.registered import MODELS
-from assay.models.symbolic.perception import MissingPerception
 from assay.render import Layout
 from assay.runs import (
     CALLED,

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING
 import torch
 from torch import Tensor, nn
 
-from assay.arrays import Codes
-from assay.concepts import Concept, ConceptSpace
-from assay.errors import ConfigError
-from assay.logic import Formula, Knowledge, Label, Var, free_names, ground_formula, substitute
+from assay.base import Codes, ConfigError
+from assay.logic import Concept, ConceptSpace, Formula, Knowledge, Label, Var, free_names, ground_formula, substitute
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import SubconceptTraining, concept_loss
 from assay.models.core.tensors import Batch

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from assay.data import SplitData
+from assay.dataset import SplitData
 
 
 @dataclass(frozen=True)

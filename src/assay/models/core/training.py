@@ -13,8 +13,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.config import Config
-from assay.errors import RunFailed
+from assay.base import Config, RunFailed
 from assay.models.core.checkpoints import Checkpoint, Progress
 from assay.models.core.devices import determinism, number_formats, own_stream
 from assay.models.core.feeds import Feed

@@ -11,9 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from assay.data import SplitData
-from assay.distribution import install_line
-from assay.errors import DataError, MissingExtra
+from assay.base import DataError, MissingExtra, install_line
+from assay.dataset import SplitData
 from assay.logic import Knowledge
 from assay.models.core.tensors import to_batch
 from assay.models.external.wrapped import Wrapped

@@ -12,11 +12,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.arrays import Array
-from assay.concepts import Value
-from assay.data import Dataset, SplitData, versions
-from assay.errors import ConfigError
-from assay.logic import Knowledge
+from assay.base import Array, ConfigError
+from assay.dataset import Dataset, SplitData, versions
+from assay.logic import Knowledge, Value
 from assay.models.core.model import Report
 from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, apply_interventions, is_set
 from assay.models.core.tensors import Annotations

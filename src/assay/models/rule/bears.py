@@ -12,8 +12,8 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.arrays import Array
-from assay.data import SplitData
+from assay.base import Array
+from assay.dataset import SplitData
 from assay.models.core.losses import SMALLEST, supervision_mask
 from assay.models.core.neural import NeuralConfig, Outputs, apply_interventions, as_probabilities, is_set, softmax_each
 from assay.models.core.tensors import Annotations, Batch

@@ -6,8 +6,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.arrays import Array, Codes
-from assay.errors import DataError, KnowledgeError
+from assay.base import Array, Codes, DataError, KnowledgeError
 from assay.logic import Diagram, Knowledge, Outcome
 
 LEAST_LOG = -1e30

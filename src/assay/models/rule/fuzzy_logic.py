@@ -18,12 +18,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.concepts import ConceptSpace, Value
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.logic import (
     COMPARE,
     And,
     Compare,
+    ConceptSpace,
     Const,
     Count,
     Evaluator,
@@ -32,6 +32,7 @@ from assay.logic import (
     Implies,
     Not,
     Or,
+    Value,
     Xor,
     ground_formula,
     guard_atom,

@@ -14,14 +14,14 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.errors import ConfigError
+from assay.base import ConfigError
 from assay.logic import Knowledge, parse
 from assay.models.core.encoder import Sharing
 from assay.models.core.losses import Supervision, concept_loss, entropy_loss, supervision_mask
 from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
+from assay.models.core.perception_settings import PerceptionConfig
 from assay.models.core.tensors import Annotations, Batch
 from assay.models.core.training import Phase
-from assay.models.symbolic.perception_settings import PerceptionConfig
 
 STYLE = 16
 HIDDEN = 256

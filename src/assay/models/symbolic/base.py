@@ -24,16 +24,12 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.config import Settings, validate
+from assay.base import Array, DataError, Settings, rng_for, validate, write_atomically
 from assay.contracts import BottleneckModel, IntervenableModel, ModelOutput, to_json
-from assay.data import SplitData
-from assay.errors import DataError
-from assay.files import write_atomically
+from assay.dataset import SplitData
 from assay.models.core.model import Epoch, Model, Report, mean_f1
-from assay.models.symbolic.examples import Examples, most_probable_codes
-from assay.models.symbolic.perception import MissingPerception, one_hot
-from assay.models.symbolic.perception_settings import (
+from assay.models.core.perception import MissingPerception, one_hot
+from assay.models.core.perception_settings import (
     PerceptionConfig,
     perception_of,
     perception_seen_from,
@@ -41,8 +37,8 @@ from assay.models.symbolic.perception_settings import (
     saved_perception,
     with_perception,
 )
+from assay.models.symbolic.examples import Examples, most_probable_codes
 from assay.runs import PROGRAM, WEIGHTS
-from assay.seeds import rng_for
 
 FEWEST_WHOLE = 20
 """With fewer examples that have every concept annotated, those with gaps are learned from as well."""

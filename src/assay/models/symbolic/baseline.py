@@ -10,10 +10,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept, ConceptSpace
-from assay.distribution import import_extra
-from assay.errors import ConfigError
+from assay.base import Array, Codes, ConfigError, import_extra
+from assay.logic import Concept, ConceptSpace
 from assay.models.symbolic.base import SymbolicConfig, SymbolicModel
 from assay.models.symbolic.examples import Examples
 

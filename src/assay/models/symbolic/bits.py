@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 
 WORD = 64
 

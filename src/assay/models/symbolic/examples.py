@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.logic import Knowledge, Label
+from assay.base import Array, Codes
+from assay.logic import ConceptSpace, Knowledge, Label
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace, Value
-from assay.errors import ConfigError, TooLarge
-from assay.logic import Diagram, Formula, Label, compile_diagram, evaluate, parse
+from assay.base import Array, Codes, ConfigError, TooLarge
+from assay.logic import ConceptSpace, Diagram, Formula, Label, Value, compile_diagram, evaluate, parse
 from assay.models.symbolic.base import SymbolicModel
 from assay.models.symbolic.examples import Examples, LabelExamples
 

@@ -6,8 +6,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from assay.arrays import Array, Codes
-from assay.distribution import import_extra
+from assay.base import Array, Codes, import_extra
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.baseline import Baseline, BaselineConfig, layer_probabilities
 

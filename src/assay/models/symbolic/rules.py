@@ -11,9 +11,8 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from assay.arrays import Array, Codes
-from assay.concepts import Concept
-from assay.logic import Compare, Const, Formula, If, Label, Var, conjunction, evaluate
+from assay.base import Array, Codes
+from assay.logic import Compare, Concept, Const, Formula, If, Label, Var, conjunction, evaluate
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas

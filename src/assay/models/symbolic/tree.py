@@ -6,9 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.distribution import import_extra
+from assay.base import Array, Codes, import_extra
+from assay.logic import ConceptSpace
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.baseline import Baseline, BaselineConfig, Encoding
 
@@ -30,7 +29,7 @@ MOST_LEAVES = 12
 def column_tests(space: ConceptSpace, encoding: Encoding) -> list[tuple[str, str]]:
     """Return for each column of the inputs what is written where it is at most a threshold `{}`, and where above.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> column_tests(bits(["a"]), "numbers")
     [('not a', 'a')]
     """

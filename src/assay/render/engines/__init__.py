@@ -5,9 +5,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.distribution import import_extra, install_line
-from assay.errors import MissingExtra, UnknownName, suggestion
+from assay.base import Array, MissingExtra, UnknownName, import_extra, install_line, suggestion
 from assay.render.picture import ObjectBox, Picture, boxes_of
 from assay.render.scene import Scene, Shot
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.brdf import METAL, POLISHED
 from assay.render.engines.bvh import FAR
 from assay.render.engines.gbuffer import GBuffer, facing_normal, pixel_colour

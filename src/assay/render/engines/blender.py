@@ -19,11 +19,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.distribution import install_line
-from assay.errors import MissingExtra, RunFailed
-from assay.files import write_new
-from assay.processes import start_program
+from assay.base import Array, MissingExtra, RunFailed, install_line, start_program, write_new
 from assay.render.engines.passes import look_axes, shot_from_passes
 from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
 

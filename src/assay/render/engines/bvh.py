@@ -6,7 +6,7 @@ A tree has rows of `nodes` (lowest and highest corner) and of `links`: a leaf ha
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.jit import kernel, subroutine
 
 BINS, STACK = 12, 64

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.brdf import DIELECTRIC, METAL, POLISHED, environment_brdf, ggx_lobe
 from assay.render.engines.gbuffer import GBuffer, pixel_alpha
 from assay.render.engines.jit import kernel, subroutine

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.brdf import METAL, POLISHED
 from assay.render.engines.intersection import point_to_mesh, point_to_scene
 from assay.render.engines.jit import kernel, subroutine

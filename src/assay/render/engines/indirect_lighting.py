@@ -5,7 +5,7 @@ A ray that hits a point which the camera sees too takes the radiance that was co
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.brdf import sample_cosine, sample_ggx
 from assay.render.engines.bvh import FAR
 from assay.render.engines.direct_lighting import irradiance, light_point

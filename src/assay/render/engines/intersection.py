@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.bvh import FAR, box_entry, safe_inverse
 from assay.render.engines.jit import kernel, subroutine
 

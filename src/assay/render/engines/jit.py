@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numba
 from numba.core import config as settings
 
-from assay.files import private_folder
+from assay.base import private_folder
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = settings

@@ -6,7 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.bvh import STACK, build_tree
 from assay.render.engines.intersection import SceneGeometry, is_convex
 from assay.render.engines.passes import look_axes

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.scene import Scene, Shot
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.antialiasing import sample_edges, smooth_edges
 from assay.render.engines.direct_lighting import add_direct_light
 from assay.render.engines.gbuffer import GBuffer, build_gbuffer

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.brdf import DIELECTRIC, METAL, POLISHED, environment_brdf, sample_ggx, turn_outwards
 from assay.render.engines.gbuffer import GBuffer, flat_normal, pixel_alpha
 from assay.render.engines.hash_noise import KEYS_PER_PIXEL, hash_noise

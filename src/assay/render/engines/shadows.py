@@ -5,7 +5,7 @@ Pixels are handled in tiles. Instances that cannot block a light for a tile are 
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render.engines.direct_lighting import light_point
 from assay.render.engines.gbuffer import GBuffer, pixel_step
 from assay.render.engines.hash_noise import KEYS_PER_PIXEL, hash_noise

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 from PIL import ImageDraw, ImageFont
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.families.chess.drawing.pieces import KINDS
 from assay.families.chess.positions import SQUARES
 from assay.render import Box, Canvas, Picture, ellipse_points

@@ -5,9 +5,8 @@ from functools import cache
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.render import Texture
-from assay.seeds import rng_for
 
 PIXELS = 88
 """The side of a square in the board's texture."""

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render import Canvas, Colour, ellipse_points
 
 INK: Colour = (38, 38, 42)

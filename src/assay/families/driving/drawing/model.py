@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from manifold3d import Manifold
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.render import Instance, Material, Mesh, Point, Vector, extrude, hull, linear_rgb, mesh_of, revolve
 
 SMOOTH = 16

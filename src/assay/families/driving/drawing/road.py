@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.families.driving.drawing.model import paint
 from assay.render import (
     Ground,
@@ -25,7 +25,6 @@ from assay.render import (
     rectangle,
     union,
 )
-from assay.seeds import rng_for
 
 HALF, OUTER = 1.8, 5.4
 """From the middle to the edge of our lane, and to that of the lanes beside it."""

@@ -5,9 +5,8 @@ from functools import cache
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.render import AreaLight, Camera, Ground, Material, Sky, Sun, Texture, linear_rgb
-from assay.seeds import rng_for
 
 FOV = 49.134
 """The horizontal angle of a lens of 35 mm on a sensor of 32 mm."""

@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Value
+from assay.base import Array
 from assay.families.trains.drawing import blocks, cars, engine, loads, materials, roofs
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.backgrounds import surroundings
 from assay.families.trains.drawing.materials import bevelled_box
+from assay.logic import Value
 from assay.render import Instance, Material, Mesh, Scene, mesh_of, pose, union
 
 Car = Mapping[str, Value]

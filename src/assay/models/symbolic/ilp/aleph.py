@@ -13,9 +13,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from assay.arrays import Array
-from assay.errors import ConfigError, MissingExtra
-from assay.files import write_new
+from assay.base import Array, ConfigError, MissingExtra, write_new
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
-from assay.errors import DataError
+from assay.base import DataError
 from assay.logic import TRUE, Formula, Quantified, conjunction, disjunction
 from assay.prolog import Bias, Literal, Program, Term, Variable, chain_of, deref, key_of, merge_pairs
 

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Slot
-from assay.logic import NUMBER
+from assay.base import Array, Codes
+from assay.logic import ABSENT, NUMBER, Slot
 from assay.models.symbolic.bits import WORD, pack_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, Places, placements
 from assay.prolog import AttributeTerm, Bias, CountLiteral, literals_by_terms

@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.concepts import Concept, ConceptSpace, Value
-from assay.errors import AssayError
+from assay.base import Array, AssayError
 from assay.logic import (
     NUMBER,
     TRUE,
@@ -22,6 +20,8 @@ from assay.logic import (
     AllEqual,
     And,
     Compare,
+    Concept,
+    ConceptSpace,
     Const,
     Formula,
     If,
@@ -29,6 +29,7 @@ from assay.logic import (
     Not,
     Or,
     Quantified,
+    Value,
     Var,
     evaluate,
     walk,
@@ -73,7 +74,7 @@ def express_rule(
 ) -> Expressibility:
     """Return whether a rule is expressible in a bias; for a rule that is not true or false, whether each value is.
 
-    >>> from assay.concepts import bits
+    >>> from assay.logic.concepts import bits
     >>> express_rule(Var("a") & Var("b"), Bias(bits(["a", "b"]))).holds
     True
     """

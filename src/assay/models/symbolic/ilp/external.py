@@ -10,13 +10,10 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.arrays import Array
-from assay.errors import AssayError
-from assay.files import open_new
+from assay.base import Array, AssayError, open_new, start_program
 from assay.logic import evaluate
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.clauses import IlpClause, clauses_of, program_formula
-from assay.processes import start_program
 from assay.prolog import WORLD, Bias, IlpProblem, facts_text, read_program
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.logic import Const, Formula, Label, evaluate
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.bits import count_bits, pack_bits

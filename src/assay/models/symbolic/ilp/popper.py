@@ -7,9 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import ClassVar
 
-from assay.arrays import Array
-from assay.errors import ConfigError, DataError, MissingExtra
-from assay.files import write_new
+from assay.base import Array, ConfigError, DataError, MissingExtra, write_new
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.external import best_of, find_clauses, problem_of, run_for

@@ -14,12 +14,11 @@ from math import lgamma, log, log2
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array, rng_for
 from assay.models.symbolic.bits import count_bits
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
 from assay.models.symbolic.ilp.coverage import Coverage, LiteralBatch, refined_covers
 from assay.prolog import Bias
-from assay.seeds import rng_for
 
 Step = tuple[int, Places]
 TRIED = 200_000

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import GOLDEN, Array
 from assay.logic import And, Compare, Const, Formula, Not, Operator, Or, Quantified, Xor
 from assay.models.symbolic.synthesis.leaves import LeafBlock
-from assay.seeds import GOLDEN
 
 LEAF, NOT, AND, OR, XOR = range(5)
 MIX = np.uint64(GOLDEN)

@@ -17,9 +17,21 @@ from itertools import combinations, product
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ABSENT, Concept, ConceptSpace, Value
-from assay.logic import TRUE, And, Compare, Const, Formula, Quantified, Var, evaluate
+from assay.base import Array, Codes
+from assay.logic import (
+    ABSENT,
+    TRUE,
+    And,
+    Compare,
+    Concept,
+    ConceptSpace,
+    Const,
+    Formula,
+    Quantified,
+    Value,
+    Var,
+    evaluate,
+)
 
 NUMBERS = (0, 1, 2, 3)
 FEW = 12

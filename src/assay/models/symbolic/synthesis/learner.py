@@ -8,9 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from assay.arrays import Array
-from assay.concepts import ConceptSpace
-from assay.logic import Const, Formula, Label, Var, evaluate, total
+from assay.base import Array
+from assay.logic import ConceptSpace, Const, Formula, Label, Var, evaluate, total
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas

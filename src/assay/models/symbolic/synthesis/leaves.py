@@ -11,9 +11,8 @@ from math import comb, factorial, log2
 
 import numpy as np
 
-from assay.arrays import Array, Codes
-from assay.concepts import ConceptSpace
-from assay.logic import Compare, Formula, Operator, at_least, conjunction, disjunction, exactly, parity
+from assay.base import Array, Codes
+from assay.logic import Compare, ConceptSpace, Formula, Operator, at_least, conjunction, disjunction, exactly, parity
 from assay.models.symbolic.bits import pack_bits
 from assay.models.symbolic.synthesis.language import (
     Costs,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from assay.arrays import Array
+from assay.base import Array
 from assay.logic import Const, Formula
 from assay.models.symbolic.bits import count_bits, pack_bits
 from assay.models.symbolic.synthesis.bank import AND, LEAF, NOT, OR, XOR, Bank, ProgramBatch, join, keys_of, negate

@@ -1,0 +1,76 @@
+"""The package itself: its version, its optional parts (extras), and the line that installs them.
+
+The distribution is called `concept-assay`; the package that is imported, and the command, are `assay`. The name `assay`
+on the package index belongs to another project.
+"""
+
+import importlib
+from typing import Any
+
+from assay.base.errors import MissingExtra
+
+VERSION = "0.1.0"
+__version__ = VERSION
+"""`pyproject.toml` reads the version from here."""
+
+EXTRAS = {
+    "torch": "train",
+    "safetensors": "train",
+    "transformers": "vision",
+    "sklearn": "probes",
+    "numba": "scenes",
+    "manifold3d": "scenes",
+    "chess": "chess",
+    "fastapi": "view",
+    "uvicorn": "view",
+    "pyganak": "count",
+    "fsspec": "remote",
+    "huggingface_hub": "hub",
+    "datasets": "hub",
+    "pandas": "frames",
+    "ray": "cluster",
+    "bpy": "blender",
+    "torch_concepts": "pyc",
+    "tensorboard": "tensorboard",
+    "wandb": "wandb",
+    "mlflow": "mlflow",
+}
+"""The extra that brings each optional package, by the name under which it is imported."""
+
+
+def install_line(*extras: str) -> str:
+    """Return how to install extras; once the distribution is published, this line alone changes.
+
+    >>> install_line("train", "view")
+    "pip install '.[train,view]' in Assay's source folder"
+    """
+    return f"pip install '.[{','.join(extras)}]' in Assay's source folder"
+
+
+def missing_extra(purpose: str, module: str) -> MissingExtra:
+    """Return the error that says what needs an optional package, and how to install it.
+
+    >>> str(missing_extra("the model 'tree'", "sklearn.tree"))
+    "the model 'tree' needs sklearn: pip install '.[probes]' in Assay's source folder"
+    """
+    package = module.split(".")[0]
+    return MissingExtra(f"{purpose} needs {package}: {install_line(EXTRAS[package])}")
+
+
+def is_optional(module: str | None) -> bool:
+    """Return whether a module belongs to an optional package.
+
+    >>> is_optional("sklearn.tree"), is_optional("numpy")
+    (True, False)
+    """
+    return (module or "").split(".")[0] in EXTRAS
+
+
+def import_extra(module: str, purpose: str) -> Any:
+    """Import a module of an optional package, or raise an error that says for what it is needed."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if not is_optional(error.name):
+            raise
+        raise missing_extra(purpose, str(error.name)) from None

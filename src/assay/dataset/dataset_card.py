@@ -1,0 +1,286 @@
+"""The dataset card: a datasheet that a person reads, with the front matter that Hugging Face reads."""
+
+import json
+import shlex
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import yaml
+
+from assay.base import Markdown, code_text, escape_text, markdown_table, prose_text
+from assay.contracts import PAIRS, ImportRecord, Manifest, PairsRecord, SplitRecord, TaskRecord
+from assay.dataset.annotation import MENDING
+from assay.dataset.import_note import IMPORTED_SHEET, describe_import, rule_text
+from assay.dataset.recipe import MOST_PAIRS
+from assay.dataset.regions import cells, region_rows
+from assay.logic import listing
+
+SHEET = """\
+# {title}
+
+{summary} Made by Assay {version} with seed {seed}; fingerprint {fingerprint}.
+
+## Motivation
+
+**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: every example carries
+its concepts, its labels follow from them by the rule below, and `assay diagnose` compares what a model says with both.
+
+## Composition
+
+**What is an example?** {shown}, the concepts that are true of it, the labels that the rule gives, and the style (every
+random draw that decided its look).
+
+{concepts}
+
+{labels}
+
+{constraints}
+
+{splits}
+
+**Are there counterfactuals?** {pairs}
+
+**How hard are the examples?** Where each lies in the rule of each label is in the columns `boundary_...`: in which of
+the ways in which the rule holds, in which of those in which a world just misses it by one concept, or far from both. An
+example can be in several.
+
+{regions}
+
+**Is anything missing, noisy or redundant?** {noise} Examples of one split can share concepts; which of them share a
+picture is up to chance. {sources}
+
+**Does it relate to people, or hold anything confidential or offensive?** {people}
+
+## Collection and preprocessing
+
+{drawn}; pictures were
+rendered from them. Item `i` of a split depends on the task, its version, the seed, the split and `i`
+alone, so that the data can be made again to the byte: {remake}.
+
+## Uses
+
+Concept quality, reasoning shortcuts, interventions, generalisation to combinations not seen in training. It says
+nothing about photographs of the world, and should not be used to compare models on anything but such questions.
+
+## Distribution and maintenance
+
+`manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
+the folder as it is. A task's version rises when its worlds, pixels or labels change.
+"""
+
+
+def _imported_card(manifest: Manifest, about: ImportRecord) -> str:
+    """Return the card of a dataset that was imported: what is said of drawn worlds would be false of it."""
+    knowledge = manifest.knowledge
+    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about.missing.items() if share]
+    return IMPORTED_SHEET.format(
+        title=escape_text(manifest.task.name),
+        summary=prose_text(manifest.summary.rstrip(".") + "."),
+        version=escape_text(str(manifest.versions["assay"])),
+        fingerprint=code_text(manifest.fingerprint),
+        shown=_example(manifest.columns, manifest.layout),
+        concepts=_concepts(knowledge),
+        labels=_labels(knowledge),
+        constraints=_constraints(knowledge),
+        splits=_splits(manifest),
+        pairs=_pairs(manifest.pairs),
+        regions=_regions(manifest),
+        missing=escape_text(f"Concepts are not known in {listing(gaps)}.") if gaps else "Every concept has a value.",
+        how=escape_text(describe_import(about)),
+    )
+
+
+def card(manifest: Manifest) -> str:
+    """Return the text of the card."""
+    if manifest.task.imported is not None:
+        return f"---\n{_front(manifest)}---\n\n{_imported_card(manifest, manifest.task.imported)}"
+    knowledge, layout, task = manifest.knowledge, manifest.layout, manifest.task
+    body = SHEET.format(
+        title=escape_text(task.name),
+        summary=prose_text(manifest.summary.rstrip(".") + "."),
+        version=escape_text(str(manifest.versions["assay"])),
+        seed=escape_text(str(manifest.seed)),
+        fingerprint=code_text(manifest.fingerprint),
+        shown=_example(manifest.columns, layout),
+        concepts=_concepts(knowledge),
+        labels=_labels(knowledge),
+        constraints=_constraints(knowledge),
+        splits=_splits(manifest),
+        pairs=_pairs(manifest.pairs),
+        regions=_regions(manifest),
+        noise=_noise(knowledge) + _annotation(task),
+        sources=_sources(manifest.sources),
+        people=_people(manifest.sources),
+        drawn=prose_text(manifest.drawn.replace("{balance}", _balance(manifest.splits))),
+        remake=_remake(manifest),
+    )
+    return f"---\n{_front(manifest)}---\n\n{body}"
+
+
+def _balance(splits: Sequence[SplitRecord]) -> str:
+    unit = "label values" if splits[0].balance == "label" else "worlds"
+    hard = [split.name for split in splits if split.quota]
+    return f"{unit} ({listing(hard)}: over the ways to keep and to just miss the rule)" if hard else unit
+
+
+def _people(sources: Mapping[str, Any]) -> str:
+    if "coco" in sources:
+        return "Yes: photographs of people, who are not named."
+    return "Handwriting only; writers are not named." if "digits" in sources else "No."
+
+
+def _licence(sources: Mapping[str, Any]) -> str:
+    """Return the licence; photographs of COCO are each under a licence of its own, that its annotations name."""
+    if "coco" in sources:
+        return "other"
+    return "cc-by-sa-3.0" if "digits" in sources else "cc-by-4.0"
+
+
+def _example(columns: Sequence[str], layout: Mapping[str, Any]) -> str:
+    colour = "grey" if layout["channels"] == 1 else "colour"
+    words = {
+        "image": f"a picture of {layout['width']} x {layout['height']} pixels ({colour})",
+        "things": "the box of each object",
+        "instances": "a map of which pixel shows which object",
+        "parts": "a map of which pixel shows which part of an object",
+        "depth": "a map of how far away each pixel is",
+        "text": "a text",
+    }
+    text = listing([words[column] for column in columns]) or "a row"
+    return text[0].upper() + text[1:]
+
+
+def _remake(manifest: Manifest) -> str:
+    sizes = {split.name: split.size for split in manifest.splits} | dict.fromkeys(manifest.left_out, 0)
+    asked = MOST_PAIRS if manifest.pairs.asked is None else manifest.pairs.asked
+    sizes |= {PAIRS: asked} if asked != MOST_PAIRS else {}
+    config = {key: value for key, value in manifest.task.config.items() if value not in (None, [])}
+    pairs = [f"{k}={json.dumps(v, sort_keys=True)}" for k, v in sorted({**config, "splits": sizes}.items())]
+    options = " ".join(f"--set {shlex.quote(pair)}" for pair in pairs)
+    if manifest.task.annotation is not None:
+        return "`assay make` makes the dataset that was annotated, `assay annotate` this one"
+    return code_text(f"assay make {manifest.task.name} --seed {manifest.seed} {options} -o DIR")
+
+
+def _front(manifest: Manifest) -> str:
+    files = [{"split": split.name, "path": f"{split.name}/*.parquet"} for split in manifest.splits]
+    configs = [{"config_name": "default", "data_files": files}]
+    if manifest.pairs.shards:
+        configs.append({"config_name": PAIRS, "data_files": [{"split": PAIRS, "path": f"{PAIRS}/*.parquet"}]})
+    size = sum(split.size for split in manifest.splits)
+    bounds = [(1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")]
+    category = next((name for bound, name in bounds if size < bound), "n>1M")
+    head = {
+        "pretty_name": f"assay {manifest.task.name}",
+        "license": "other" if manifest.task.imported is not None else _licence(manifest.sources),
+        "tags": ["assay", "concepts", "reasoning-shortcuts", "neuro-symbolic"],
+        "size_categories": [category],
+        "configs": configs,
+    }
+    return str(yaml.safe_dump(head, sort_keys=False))
+
+
+def _concepts(knowledge: Mapping[str, Any]) -> str:
+    group_of = {name: group["name"] for group in knowledge["encoders"] for name in group["concepts"]}
+    rows = [[c["name"], listing(c["values"]), group_of[c["name"]]] for c in knowledge["concepts"]]
+    return markdown_table(["concept", "values", "read by encoder"], rows)
+
+
+def _labels(knowledge: Mapping[str, Any]) -> str:
+    rows = [
+        [x["name"], Markdown(code_text(rule_text(x["formula"])) + _odds(x)), listing(x["values"])]
+        for x in knowledge["labels"]
+    ]
+    return markdown_table(["label", "rule", "values"], rows)
+
+
+def _odds(label: Mapping[str, Any]) -> str:
+    if "odds" not in label:
+        return ""
+    scale, score = escape_text(str(label["odds"]["scale"])), code_text(str(label["odds"]["score"]))
+    return f", drawn: True with probability 1 / (1 + exp(-{scale} x)), x = {score}"
+
+
+def _annotation(task: TaskRecord) -> str:
+    """Say that this is an annotated copy, and what was asked for."""
+    if task.annotation is None:
+        return ""
+    about = task.annotation
+    settings = ", ".join(code_text(f"{key}: {json.dumps(value)}") for key, value in about.settings.items())
+    if about.machine == MENDING:
+        settings = "concept labels bought by `assay mend`"
+    if about.reader is not None:
+        settings = ", ".join(
+            [escape_text(f"concepts read by {about.reader['reader']}"), *([settings] if settings else [])]
+        )
+    return (
+        f" That is so of the columns `concept_...` and `label_...`; the columns `given_...`, from which models learn, "
+        f"were changed by `assay annotate` in the splits {escape_text(listing(about.splits))} "
+        f"({settings or 'nothing asked'}; seed {escape_text(str(about.seed))}) from the dataset with fingerprint "
+        f"{code_text(about.parent)}."
+    )
+
+
+def _noise(knowledge: Mapping[str, Any]) -> str:
+    drawn = [label["name"] for label in knowledge["labels"] if "odds" in label]
+    if not drawn:
+        return "No value is missing and no noise was added."
+    names = escape_text(listing(drawn))
+    return f"No value is missing. Drawn by chance: {names}; examples with the same concepts can differ in it."
+
+
+def _constraints(knowledge: Mapping[str, Any]) -> str:
+    rows = [[c["name"], code_text(c["formula"]), ", ".join(c["tags"])] for c in knowledge["constraints"]]
+    return (
+        markdown_table(["constraint", "formula", "tags"], rows)
+        if rows
+        else "No constraints: every combination is possible."
+    )
+
+
+def _splits(manifest: Manifest) -> str:
+    values = {label["name"]: label["values"] for label in manifest.knowledge["labels"]}
+    parts = manifest.splits
+    rows = [[s.name, str(s.size), code_text(s.where), _share(s), _counts(s.labels, values)] for s in parts]
+    return markdown_table(["split", "examples", "worlds where", "share", "labels"], rows)
+
+
+def _pairs(part: PairsRecord) -> str:
+    if not part.shards:
+        return prose_text(f"No: {part.none or 'none were asked for'}.")
+    return (
+        f"Yes: split `pairs` holds {part.size} examples of split {escape_text(str(part.split))}, each with one "
+        "concept changed and the style kept. `pair_row` is the number of the example that was changed, `pair_concept` "
+        "the concept."
+    )
+
+
+def _regions(manifest: Manifest) -> str:
+    names = [split.name for split in manifest.splits]
+    return "\n\n".join(
+        markdown_table([label, "worlds where", *names], cells(rows, code_text))
+        for label, rows in region_rows(manifest).items()
+    )
+
+
+def _share(split: SplitRecord) -> str:
+    low, high = split.share
+    return f"{100 * (high - low):.0f} %"
+
+
+def _counts(labels: Mapping[str, Mapping[str, int]], values: Mapping[str, Sequence[Any]]) -> str:
+    """Return how often each value of each label occurs, in the order of the rule and of the values."""
+    texts = []
+    for name in [name for name in values if name in labels]:
+        counts = labels[name]
+        occurring = [f"{value} x {counts[str(value)]}" for value in values[name] if str(value) in counts]
+        texts.append(f"{name}: " + listing(occurring))
+    return "; ".join(texts)
+
+
+def _sources(sources: Mapping[str, Any]) -> str:
+    texts = [
+        escape_text(f"{name}: {about['name']}") + f" (sha256 {code_text(about['sha256'][:16])})"
+        for name, about in sources.items()
+    ]
+    return f"Made from {'; '.join(texts)}; images of one pool never occur in another." if texts else ""

@@ -1,0 +1,229 @@
+"""One shard of one split: a pure function of the recipe, the split and the shard's number."""
+
+import hashlib
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from assay.base import Array, Codes, Folder, KnowledgeError, write_atomically
+from assay.contracts import (
+    BOUNDARY,
+    CONCEPT,
+    DTYPES,
+    LABEL,
+    SUBCONCEPT,
+    ShardRecord,
+    kind_of_values,
+    numbers,
+    strings,
+    to_column,
+)
+from assay.dataset.content import content_of
+from assay.dataset.recipe import Recipe
+from assay.logic import Knowledge, Value
+from assay.render import ObjectBox, Picture, encode_png
+from assay.tasks import Column, Task
+from assay.worlds import Source, Split, World, labels_of
+
+PIXELS_AT_ONCE = 4_000_000
+"""How many pixels of pictures are in memory at a time, before they are encoded."""
+COMPACT = json.JSONEncoder(separators=(",", ":"))
+IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+CORNERS = ("left", "top", "right", "bottom")
+THINGS = pa.list_(pa.struct([("name", pa.string()), *((corner, pa.int64()) for corner in CORNERS)]))
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """Which shard: the split and its number."""
+
+    split: str
+    number: int
+
+    @property
+    def file(self) -> str:
+        """The path inside the dataset's folder."""
+        return f"{self.split}/part-{self.number:05d}.parquet"
+
+    def rows(self, writer: "ShardWriter") -> int:
+        """Return how many rows the shard has."""
+        return len(writer.places(self))
+
+    def fits(self, record: ShardRecord) -> bool:
+        """Return whether a shard that was found is of the size that is asked for, as far as that can vary."""
+        return True
+
+    def table(self, writer: "ShardWriter") -> pa.Table:
+        """Return the rows of the shard."""
+        split, places = writer.splits[self.split], writer.places(self)
+        return table_of(writer.task, writer.worlds(split, places), file_names(split.name, places), places)
+
+
+def jobs(recipe: Recipe) -> list[ShardJob]:
+    """Return all shards of all splits, in order."""
+    rows = recipe.shard_rows
+    return [ShardJob(s.name, number) for s in recipe.splits for number in range(-(-s.size // rows))]
+
+
+class ShardWriter:
+    """Makes shards of a recipe; each worker process has one."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        self.recipe = recipe
+        self.task = recipe.task
+        self.splits = {split.name: split for split in recipe.splits}
+        self._sources = dict[str, Source]()
+
+    @property
+    def sources(self) -> dict[str, Source]:
+        """The worlds of each split."""
+        return {name: self.source(name) for name in self.splits}
+
+    def source(self, name: str) -> Source:
+        """Return the worlds of a split, prepared when first asked for: a worker may never write the hard ones."""
+        if name not in self._sources:
+            self._sources[name] = self.task.worlds_in(self.splits[name], self.recipe.seed)
+        return self._sources[name]
+
+    def places(self, job: ShardJob) -> Array:
+        """Return the places of the split that a shard holds."""
+        start, rows = job.number * self.recipe.shard_rows, self.recipe.shard_rows
+        return np.arange(start, min(start + rows, self.splits[job.split].size))
+
+    def worlds(self, split: Split, places: Array) -> list[World]:
+        """Return the worlds at these places, with their styles drawn."""
+        worlds = self.source(split.name).worlds(places)
+        self._check_held_out(split, np.array([world.codes for world in worlds], dtype=np.int64))
+        return worlds
+
+    def _check_held_out(self, split: Split, codes: Codes) -> None:
+        for other in split.disjoint_from:
+            if self.source(other).contains(codes).any():
+                raise KnowledgeError(f"split {split.name!r} says it shares no world with {other!r}, but it does")
+
+    def write(self, job: ShardJob, folder: Folder) -> ShardRecord:
+        """Make a shard, write it under a temporary name, and rename it."""
+        write_shard(job.table(self), job, folder)
+        return record(folder, job)
+
+
+def write_shard(table: pa.Table, job: ShardJob, folder: Folder) -> None:
+    """Write the rows of a shard so that its file is either wholly there or not at all."""
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer, compression="zstd")
+    write_atomically(folder / job.file, buffer.getvalue())
+
+
+def file_names(split: str, places: Array) -> list[str]:
+    """Return the names of the pictures at these places of a split."""
+    return [f"{split}-{place}.png" for place in places.tolist()]
+
+
+def table_of(
+    task: Task, worlds: Sequence[World], names: Sequence[str], places: Array, pictures: bool = True
+) -> pa.Table:
+    """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
+    codes = np.array([world.codes for world in worlds], dtype=np.int64)
+    pictures_shown = _draw(task, worlds, names) if pictures else {}
+    styles = [COMPACT.encode(dict(world.style)) for world in worlds]
+    columns = {"index": numbers(places), **pictures_shown, **columns_of(task.knowledge, codes, worlds)}
+    columns |= _subconcept_columns(task, worlds, codes)
+    columns["style"] = strings(styles, pa.string())
+    metadata = {"huggingface": json.dumps({"info": {"features": features(task.knowledge, task.columns)}})}
+    return pa.table(columns).replace_schema_metadata(metadata)
+
+
+def _draw(task: Task, worlds: Sequence[World], names: Sequence[str]) -> dict[str, pa.Array]:
+    """Return the columns that show worlds, drawn so many at a time that few large pictures are in memory."""
+    step = max(1, PIXELS_AT_ONCE // max(1, task.layout.width * task.layout.height))
+    starts = range(0, len(worlds), step) if len(worlds) else [0]
+    pieces = [(worlds[start : start + step], names[start : start + step]) for start in starts]
+    parts = [picture_columns(task.columns, task.render_all(some), own) for some, own in pieces]
+    return {column: pa.concat_arrays([part[column] for part in parts]) for column in parts[0]}
+
+
+def picture_columns(
+    columns: Sequence[Column], pictures: Sequence[Picture], names: Sequence[str]
+) -> dict[str, pa.Array]:
+    """Return the columns that show what worlds look like."""
+    arrays: dict[str, pa.Array] = {}
+    for column in columns:
+        if column == "text":
+            arrays[column] = strings([picture.text for picture in pictures], pa.string())
+        elif column == "things":
+            arrays[column] = pa.array([[_thing(thing) for thing in picture.things] for picture in pictures], THINGS)
+        else:
+            files = [encode_png(getattr(picture, column)) for picture in pictures]
+            paths = [name if column == "image" else f"{column}-{name}" for name in names]
+            parts = [strings(files, pa.binary()), strings(paths, pa.string())]
+            arrays[column] = pa.StructArray.from_arrays(parts, fields=list(IMAGE))
+    return arrays
+
+
+def _thing(thing: ObjectBox) -> dict[str, Any]:
+    box = thing.box
+    return {"name": thing.name, "left": box.left, "top": box.top, "right": box.right, "bottom": box.bottom}
+
+
+def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> dict[str, pa.Array]:
+    """Return the concept columns and the label columns of worlds, and where each world lies in each label's rule."""
+    labels = labels_of(knowledge, codes, worlds)
+    if (labels < 0).any():
+        raise KnowledgeError("a label is absent in some world; let the rule give a value for every world")
+    concepts = {CONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(knowledge.space.concepts)}
+    named = {LABEL + label.name: to_column(labels[:, i], label.values) for i, label in enumerate(knowledge.labels)}
+    pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
+    tags = {BOUNDARY + name: strings(boundary.tags(codes), pa.string()) for name, boundary in pairs}
+    return {**concepts, **named, **tags}
+
+
+def _subconcept_columns(task: Task, worlds: Sequence[World], concepts: Codes) -> dict[str, pa.Array]:
+    """Return the columns of the finer concepts, where there are any, which must give the concepts."""
+    finer = task.knowledge.subconcepts
+    if finer is None or not worlds:
+        return {}
+    codes, places = task.subconcepts_of(worlds), [task.space.place(name) for name in finer.label_names]
+    if not np.array_equal(finer.labels_of(codes), concepts[:, places]):
+        raise KnowledgeError("the subconcepts of some world do not give its concepts")
+    return {SUBCONCEPT + c.name: to_column(codes[:, i], c.values) for i, c in enumerate(finer.space.concepts)}
+
+
+def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
+    """Return the columns as Hugging Face `datasets` describes them, so that it decodes the images."""
+
+    def value(dtype: str) -> dict[str, str]:
+        return {"dtype": dtype, "_type": "Value"}
+
+    def typed(values: tuple[Value, ...]) -> dict[str, str]:
+        return value(DTYPES[kind_of_values(values)])
+
+    concepts = {CONCEPT + concept.name: typed(concept.values) for concept in knowledge.space.concepts}
+    labels = {LABEL + label.name: typed(label.values) for label in knowledge.labels}
+    parts = () if knowledge.subconcepts is None else knowledge.subconcepts.space.concepts
+    finer = {SUBCONCEPT + concept.name: typed(concept.values) for concept in parts}
+    corners = {corner: value("int64") for corner in CORNERS}
+    kinds: dict[Column, Any] = {
+        "image": {"_type": "Image"},
+        "instances": {"_type": "Image"},
+        "parts": {"_type": "Image"},
+        "depth": {"_type": "Image"},
+        "text": value("string"),
+        "things": [{"name": value("string"), **corners}],
+    }
+    pictures = {column: kinds[column] for column in columns}
+    tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
+    return {"index": value("int64"), **pictures, **concepts, **labels, **tags, **finer, "style": value("string")}
+
+
+def record(folder: Folder, job: ShardJob) -> ShardRecord:
+    """Return the record of a shard that is on disk."""
+    data = (folder / job.file).read_bytes()
+    table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
+    digest = hashlib.sha256(data).hexdigest()
+    return ShardRecord(file=job.file, rows=len(table), bytes=len(data), sha256=digest, content=content_of(table))

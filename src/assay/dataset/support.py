@@ -1,0 +1,56 @@
+"""The worlds that a count is about: those of a task's or dataset's training split, random ones, or listed ones."""
+
+from pathlib import Path
+
+import numpy as np
+
+from assay.base import Codes, ConfigError, Deck, Settings, is_remote
+from assay.dataset.dataset import Dataset
+from assay.dataset.recipe import recipe_from
+from assay.logic import TRUE, Knowledge
+from assay.tasks import combinations
+
+MOST_WORLDS = 100_000
+"""The most training examples of a task that is not made whose worlds are counted over; a dataset's are all."""
+
+
+def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowledge, Codes]:
+    """Return the rule of a dataset folder or task, and the distinct worlds that its training shows."""
+    if is_remote(source) or (Path(source) / "manifest.json").exists():
+        dataset = Dataset.open(source)
+        names = [name for name in dataset.split_names if name.startswith("train")]
+        if not names:
+            raise ConfigError(f"{source!r} has no training split; give --support full")
+        codes = np.concatenate([dataset.symbols(name).concepts for name in names])
+        dataset.knowledge.require_rule("counting reasoning shortcuts")
+        whole = codes[(codes >= 0).all(axis=1)]
+        if not len(whole):
+            raise ConfigError(f"{source!r} has no training example whose concepts are all known; give --support full")
+        return dataset.knowledge, np.unique(whole, axis=0)
+    recipe = recipe_from(source, settings)
+    task = recipe.task
+    parts = []
+    for split in recipe.splits:
+        if split.name.startswith("train"):
+            worlds = task.worlds_in(split, seed)
+            parts.append(worlds.codes(np.arange(min(worlds.total, split.size, MOST_WORLDS))))
+    return task.knowledge, np.unique(np.concatenate(parts), axis=0)
+
+
+def random_worlds(knowledge: Knowledge, count: int, seed: int) -> Codes:
+    """Return this many different possible worlds."""
+    diagram = knowledge.diagram_within(TRUE)
+    ranking = diagram.among(np.array([bool(outcome[-1]) for outcome in diagram.outcomes]))
+    if not 1 <= count <= ranking.total:
+        raise ConfigError(f"--support {count}: there are {ranking.total:,} worlds")
+    return ranking.worlds(Deck(ranking.total, seed, "random support").deal(np.arange(count)))
+
+
+def parse_worlds(knowledge: Knowledge, text: str) -> Codes:
+    """Return the worlds that a text lists, such as `06,28` for digits."""
+    formula = combinations([piece.strip() for piece in text.split(",") if piece.strip()], knowledge.space)
+    codes = knowledge.space.encode([dict(zip(knowledge.space.names, row, strict=True)) for row in formula.rows])
+    possible = knowledge.can_be(codes)
+    if not possible.all():
+        raise ConfigError(f"--support {text}: a listed world breaks a constraint of the rule")
+    return codes

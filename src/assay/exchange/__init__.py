@@ -1,0 +1,46 @@
+"""What comes and goes: other layouts and tables in, other formats and the hub out, and copies with other annotations.
+
+`import_folder` reads what others wrote, `EXPORTS` writes what others read, `push` sends a dataset to the hub,
+`annotate` copies one with other annotations, `make_on_cluster` makes one on many machines.
+"""
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from assay.exchange.annotated_copy import Machine as Machine
+    from assay.exchange.annotated_copy import annotate as annotate
+    from assay.exchange.annotated_copy import count_labels as count_labels
+    from assay.exchange.annotated_copy import count_tags as count_tags
+    from assay.exchange.annotated_copy import likeliest_codes as likeliest_codes
+    from assay.exchange.archive_file import archive as archive
+    from assay.exchange.cluster import Call as Call
+    from assay.exchange.cluster import Cluster as Cluster
+    from assay.exchange.cluster import Died as Died
+    from assay.exchange.confounded_copy import Copying as Copying
+    from assay.exchange.confounded_copy import confound_dataset as confound_dataset
+    from assay.exchange.exports import EXPORTS as EXPORTS
+    from assay.exchange.exports import export as export
+    from assay.exchange.imports.importing import from_hf as from_hf
+    from assay.exchange.imports.importing import from_table as from_table
+    from assay.exchange.imports.importing import import_folder as import_folder
+    from assay.exchange.imports.plain_table import NUISANCE as NUISANCE
+    from assay.exchange.imports.plain_table import find_table as find_table
+    from assay.exchange.imports.plain_table import read_columns as read_columns
+    from assay.exchange.imports.plain_table import source_names as source_names
+    from assay.exchange.imports.rule_file import RULE as RULE
+    from assay.exchange.imports.rule_file import RuleFile as RuleFile
+    from assay.exchange.imports.rule_file import read_rule as read_rule
+    from assay.exchange.imports.rule_file import rule_settings as rule_settings
+    from assay.exchange.imports.settings import ImportSettings as ImportSettings
+    from assay.exchange.imports.source_table import SourceTable as SourceTable
+    from assay.exchange.imports.source_table import files_in as files_in
+    from assay.exchange.imports.source_table import plain_name as plain_name
+    from assay.exchange.imports.source_table import to_values as to_values
+    from assay.exchange.imports.source_table import values_in as values_in
+    from assay.exchange.imports.write import write_dataset as write_dataset
+    from assay.exchange.machine_scores import read_scores as read_scores
+    from assay.exchange.pushing import push as push
+else:
+    from assay.doors import door
+
+    __getattr__, __dir__, __all__ = door(__name__)

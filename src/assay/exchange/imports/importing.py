@@ -1,0 +1,153 @@
+"""Import data of any origin: a folder in a known layout, a table in memory, or an image dataset of Hugging Face."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from assay.base import DataError, Settings, validate
+from assay.dataset import Dataset
+from assay.exchange.imports.hub import table_of_parts
+from assay.exchange.imports.layouts import LAYOUTS, layout_of
+from assay.exchange.imports.plain_table import columns_of_rows, read_columns, table_from
+from assay.exchange.imports.rule_file import RULE, rule_settings
+from assay.exchange.imports.settings import ImportSettings
+from assay.exchange.imports.source_table import SourceTable, plain_name, split_name
+from assay.exchange.imports.write import write_dataset
+from assay.render import encode_png
+
+Rule = str | Path | Mapping[str, Any] | None
+"""A rule file, or what it would say; or only the formula of each label by name."""
+RULE_KEYS = ("labels", "constraints", "splits", "disjoint")
+
+
+def import_folder(
+    source: Path | str, output: Path | str, rule: Rule = None, settings: Settings | None = None
+) -> Dataset:
+    """Write a folder in a known layout as a dataset and open it; the rule is by default its `rule.yaml`."""
+    folder = Path(source)
+    config = validate(ImportSettings, settings or Settings())
+    name = layout_of(folder, config)
+    table = LAYOUTS[name].read(folder, config)
+    beside = folder / RULE if (folder / RULE).is_file() else None
+    return _write(
+        table, output, config, rule if rule is not None else beside, LAYOUTS[name].words, folder.resolve().name
+    )
+
+
+def from_table(
+    table: Any,
+    output: Path | str,
+    *,
+    images: Path | str | Sequence[Any] | None = None,
+    rule: Rule = None,
+    **settings: Any,
+) -> Dataset:
+    """Write a table of concepts and labels with its pictures as a dataset, and open it.
+
+    `table` is a file (CSV, Parquet, JSON), a DataFrame, an Arrow table, a mapping of columns, or a list of rows.
+    `images` is the folder that the column `file` is about, or the pictures themselves: arrays, or PIL images. Columns
+    begin with `concept_` and `label_`, or are named by `concepts` and `labels`; other keywords are the settings of
+    `assay import`.
+
+    >>> import tempfile
+    >>> grey = [np.full((8, 8), value, dtype=np.uint8) for value in range(0, 200, 10)]
+    >>> rows = {"bright": [value >= 10 for value in range(20)], "warn": [value >= 10 for value in range(20)]}
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     data = from_table(rows, folder, images=grey, concepts=["bright"], labels=["warn"], rule={"warn": "bright"})
+    ...     print(data.split_names, data.knowledge.label("warn").formula)
+    ('train', 'valid', 'test') bright
+    """
+    config = validate(ImportSettings, Settings(settings))
+    folder, pictures = None, None
+    if isinstance(images, (str, Path)):
+        folder = Path(images)
+    elif images is not None:
+        pictures = [_png(image, row) for row, image in enumerate(images)]
+    elif isinstance(table, (str, Path)):
+        folder = Path(table).parent
+    columns = _columns(table)
+    rows = len(next(iter(columns.values()), []))
+    if pictures is not None and len(pictures) != rows:
+        raise DataError(f"{len(pictures)} pictures for {rows} rows of the table; give one for each row")
+    source = table_from(columns, folder, config, pictures)
+    return _write(source, output, config, rule, "a table", Path(output).resolve().name)
+
+
+def from_hf(dataset: Any, output: Path | str, *, rule: Rule = None, **settings: Any) -> Dataset:
+    """Write an image dataset of Hugging Face as a dataset of assay, and open it; nothing is downloaded.
+
+    `dataset` is a `datasets.Dataset`, a `DatasetDict`, or a folder with its Parquet or Arrow files. Name the columns by
+    `concepts` and `labels`, and by `picture` if the pictures are not in `image`.
+    """
+    if isinstance(dataset, (str, Path)):
+        return import_folder(dataset, output, rule, Settings({"layout": "hf", **settings}))
+    config = validate(ImportSettings, Settings(settings))
+    named = dict(dataset) if isinstance(dataset, Mapping) else {"": dataset}
+    try:
+        parts = [(split_name(str(name)), part.with_format("arrow")[:]) for name, part in named.items()]
+        classes = {name: f.names for part in named.values() for name, f in part.features.items() if hasattr(f, "names")}
+    except (AttributeError, TypeError):
+        raise DataError(
+            f"expected a datasets.Dataset, a DatasetDict or a folder, not {type(dataset).__name__}"
+        ) from None
+    source = table_of_parts([(name, _with_names(part, classes)) for name, part in parts], None, config)
+    return _write(source, output, config, rule, LAYOUTS["hf"].words, Path(output).resolve().name)
+
+
+def _with_names(table: Any, classes: Mapping[str, Sequence[str]]) -> Any:
+    """Return an Arrow table with the names of classes in place of their numbers, and no description of its own."""
+    import pyarrow as pa
+
+    for name, names in classes.items():
+        cells = [None if code is None or code < 0 else names[code] for code in table[name].to_pylist()]
+        table = table.set_column(table.column_names.index(name), name, pa.array(cells, pa.string()))
+    return table.replace_schema_metadata(None)
+
+
+def _write(
+    table: SourceTable, output: Path | str, config: ImportSettings, rule: Rule, layout: str, name: str
+) -> Dataset:
+    used = config if config.name is not None else config.model_copy(update={"name": plain_name(name)})
+    folder = Path(output)
+    if table.splits is not None and "unused" in table.splits:
+        table = table.take([row for row, split in enumerate(table.splits) if split != "unused"])
+    write_dataset(table, folder, used, _rule(rule), layout)
+    return Dataset.open(folder)
+
+
+def _rule(rule: Rule) -> Settings:
+    if isinstance(rule, Mapping):
+        return rule_settings(rule if set(rule) <= set(RULE_KEYS) else {"labels": dict(rule)})
+    return rule_settings(None if rule is None else Path(rule))
+
+
+def _columns(table: Any) -> dict[str, list[Any]]:
+    """Return the columns of a table of any kind."""
+    if isinstance(table, (str, Path)):
+        return read_columns(Path(table))
+    if hasattr(table, "to_pydict"):  # Arrow
+        return dict(table.to_pydict())
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):  # pandas
+        return {str(name): list(table[name]) for name in table.columns}
+    if isinstance(table, Mapping):
+        return {str(name): list(column) for name, column in table.items()}
+    return columns_of_rows(table)
+
+
+def _png(image: Any, row: int) -> bytes:
+    """Return a picture in memory as a PNG file."""
+    if isinstance(image, bytes):
+        return image
+    pixels = np.asarray(image.convert("RGB") if hasattr(image, "convert") else image)
+    if pixels.ndim == 3 and pixels.shape[2] == 1:
+        pixels = pixels[:, :, 0]
+    if np.issubdtype(pixels.dtype, np.floating) and pixels.size and pixels.min() >= 0 and pixels.max() <= 1:
+        pixels = np.rint(255 * pixels).astype(np.uint8)
+    try:
+        return encode_png(pixels)
+    except ValueError as error:
+        raise DataError(
+            f"picture {row}: {error}; give height x width (x 3) of bytes, or of numbers from 0 to 1"
+        ) from None

@@ -1,0 +1,90 @@
+"""Copies a whole dataset to another folder, to an address that fsspec knows, or to the Hugging Face hub.
+
+The hub gets one commit with the shards, the card (whose front matter lists the splits and the counterfactual pairs),
+the Croissant description and the manifest. `Dataset.open("hf://USER/NAME")` and `datasets.load_dataset` open it.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+from typing import Any
+
+from assay.base import (
+    HUB,
+    ConfigError,
+    DataError,
+    Folder,
+    RemotePath,
+    folder_at,
+    import_extra,
+    refuse_outward,
+    write_atomically,
+)
+from assay.dataset import CARD, CROISSANT, NAME, Dataset, describe, read_manifest
+
+AUDIT = "audit.json"
+REPOSITORY = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)")
+
+
+def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder:
+    """Copy a whole dataset, the manifest last, and return where it lies now; what is there is copied once.
+
+    A `private` one is seen on the hub by its owner alone.
+    """
+    target = folder_at(where)
+    refuse_outward(target)
+    _refuse_another(dataset, target)
+    dataset.fetch_all()
+    _describe(dataset)
+    names = file_names(dataset)
+    for shard in dataset.manifest.shards:
+        if hashlib.sha256((dataset.folder / shard.file).read_bytes()).hexdigest() != shard.sha256:
+            raise DataError(f"shard {str(dataset.folder / shard.file)!r} does not match its hash: it is damaged")
+    if isinstance(target, RemotePath) and target.scheme == HUB:
+        _push_to_hub(dataset, target, names, private)
+        return target
+    for name in names:
+        file: Any = target / name
+        write_atomically(file, (dataset.folder / name).read_bytes())
+    return target
+
+
+def file_names(dataset: Dataset) -> list[str]:
+    """Return the files of a dataset, relative to its folder; the manifest last, without which it is not whole."""
+    described = [name for name in (CARD, CROISSANT, AUDIT) if (dataset.folder / name).is_file()]
+    return [*(shard.file for shard in dataset.manifest.shards), *described, NAME]
+
+
+def _refuse_another(dataset: Dataset, target: Folder) -> None:
+    """Refuse a place where another dataset lies."""
+    if (target / NAME).is_file():
+        there = read_manifest(target).fingerprint
+        if there != dataset.fingerprint:
+            raise DataError(f"{str(target)!r} holds another dataset (fingerprint {there}); choose another place")
+
+
+def _describe(dataset: Dataset) -> None:
+    """Write the card and the Croissant description where a fetched copy lacks them."""
+    for name, text in describe(dataset.manifest).items():
+        if not (dataset.folder / name).exists():
+            write_atomically(Path(dataset.folder / name), text)
+
+
+def _push_to_hub(dataset: Dataset, target: RemotePath, names: list[str], private: bool) -> None:
+    """Make the repository unless it is there, and add all files in one commit."""
+    match = REPOSITORY.fullmatch(str(target))
+    if match is None:
+        raise ConfigError(f"{str(target)!r} is no dataset of the hub; expected hf://datasets/USER/NAME")
+    hub = import_extra("huggingface_hub", "pushing to the Hugging Face hub")
+    try:
+        api = hub.HfApi()
+        api.create_repo(match[1], repo_type="dataset", exist_ok=True, private=private)
+        api.upload_folder(
+            repo_id=match[1],
+            repo_type="dataset",
+            folder_path=str(dataset.folder),
+            allow_patterns=names,
+            commit_message=f"Add {dataset.name}, fingerprint {dataset.fingerprint}",
+        )
+    except Exception as error:  # no network, no token, no right to write: each is an error of its own there
+        raise DataError(f"cannot push to {str(target)!r}: {type(error).__name__}: {error}") from None

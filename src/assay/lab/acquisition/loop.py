@@ -1,0 +1,206 @@
+"""The rounds of mending: diagnose, stop if all is well, choose what to buy, retrain, record.
+
+Every round is an ordinary run in the folder of the mending, `round-1`, `round-2`, ..., on a dataset with what was
+bought until then, `data-1`, `data-2`, ...; the run that it began with stays where it is. `mending.json` is written
+after each round, so that a mending that was killed goes on with the round that it was in.
+"""
+
+import json
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from assay.base import ConfigError, DataError, Settings, refuse_links, require_empty, write_atomically
+from assay.contracts import FILES, to_json
+from assay.dataset import Dataset, versions
+from assay.diagnosis import diagnose_run, taught_by
+from assay.lab.acquisition.curve import MendingCurve, MendingRound
+from assay.lab.acquisition.holdings import Holdings
+from assay.lab.acquisition.round_data import RoundData
+from assay.lab.acquisition.situation import MendSettings, Situation
+from assay.lab.acquisition.strategies import STRATEGIES
+from assay.models import MODELS, Epoch, Model, Order, load_model, supervised_labels, train_run
+from assay.runs import RunFolder, check_dataset
+
+RECORD = "mending.json"
+Progress = Callable[[str, float, float, str], None]
+"""Told what is done, how far, of how much, and a note."""
+
+
+def mend_run(
+    run: Path, dataset: Dataset, settings: MendSettings, output: Path, report: Progress = lambda *_: None
+) -> MendingCurve:
+    """Mend the model of a run within a budget, and return what each round gave; go on if part of it is there."""
+    STRATEGIES.entry(settings.strategy)
+    start = RunFolder(run)
+    check_dataset(start, dataset)
+    for split in ("train", "valid"):
+        if split not in dataset:
+            raise ConfigError(f"{str(dataset.folder)!r} has no split {split!r}; a model is mended without stages")
+    return _Mending(start, dataset, settings, output, report).carry_out()
+
+
+@dataclass
+class _Mending:
+    """A mending under way."""
+
+    start: RunFolder
+    dataset: Dataset
+    settings: MendSettings
+    output: Path
+    report: Progress
+    rounds: list[MendingRound] = field(default_factory=list)
+    purchases: list[dict[str, Any]] = field(default_factory=list)
+
+    def carry_out(self) -> MendingCurve:
+        """Go through the rounds that are not done yet."""
+        self._resume()
+        strategy: Callable[[Situation], Holdings] = STRATEGIES[self.settings.strategy]
+        while (ended := self._end()) is None:
+            began, number, before = time.perf_counter(), len(self.rounds), self.holdings
+            bought = strategy(self._situation(number, before))
+            if not bought.spent_since(before):
+                ended = "nothing is left that it could buy"
+                break
+            run, data = self._train(number, bought)
+            self._judge(run, data, bought, before, began)
+        return self._keep(ended)
+
+    # -- where it stands -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def about(self) -> dict[str, Any]:
+        """The record of the run that it began with."""
+        return self.start.about()
+
+    @cached_property
+    def first(self) -> Holdings:
+        """What the first run had: the concept labels that it was trained on."""
+        return Holdings(supervised_labels(load_model(self.start.folder), self.dataset["train"]))
+
+    @property
+    def holdings(self) -> Holdings:
+        """What there is now."""
+        holdings = self.first
+        for purchase in self.purchases:
+            holdings = holdings.with_purchase(purchase)
+        return holdings
+
+    @property
+    def goal(self) -> tuple[str, ...]:
+        """The verdicts that end it: a model without concepts is opaque at best, and data may have no rule.
+
+        An unidentified model is wrong in nothing but concepts outside of the rule, which no label can identify.
+        """
+        model: type[Model] = MODELS[self.about["model"]]
+        best = ("sound", "unidentified") if self.dataset.knowledge.has_rule else ("no rule",)
+        return best if model.has_concepts else (*best, "opaque")
+
+    def _end(self) -> str | None:
+        """Return why it ends now, None if it goes on."""
+        last = self.rounds[-1]
+        if last.verdict in self.goal:
+            return f"the verdict is {last.verdict}"
+        return "the budget is spent" if last.spent >= self.settings.budget else None
+
+    # -- one round -----------------------------------------------------------------------------------------------------
+
+    def _situation(self, number: int, holdings: Holdings) -> Situation:
+        run = self.start.folder if number == 1 else self._folder(number - 1)
+        budget = min(self.settings.spending(number), self.settings.budget - self.rounds[-1].spent)
+        self.report(f"choosing for round {number}", self.rounds[-1].spent, self.settings.budget, self.settings.strategy)
+        return Situation(
+            run=run,
+            dataset=self.dataset,
+            current=RunFolder(run).dataset(self.dataset) if number > 1 else self.dataset,
+            holdings=holdings,
+            budget=budget,
+            number=number,
+            settings=self.settings,
+            committee=self.output / f"committee-{number}",
+        )
+
+    def _folder(self, number: int) -> Path:
+        return self.output / f"round-{number}"
+
+    def _train(self, number: int, bought: Holdings) -> tuple[RunFolder, Dataset]:
+        """Train the model anew with what there is, unless that is done, and return the run and its dataset."""
+        model: type[Model] = MODELS[self.about["model"]]
+        round_data = RoundData(self.dataset, self.first, bought, self.settings)
+        data, run = round_data.write(self.output / f"data-{number}"), RunFolder(self._folder(number))
+        settings = Settings(round_data.model_settings(model.saved_settings(self.start.folder, self.about)))
+
+        def report(epoch: Epoch, epochs: int) -> None:
+            self.report(f"round {number}", epoch.number, epochs, f"epoch {epoch.number} of {epochs}")
+
+        if not run.is_finished:
+            train_run(Order(self.about["model"], settings, self.about["seed"]), data, run.folder, report)
+        check_dataset(run, data)
+        return run, data
+
+    def _judge(self, run: RunFolder, data: Dataset, bought: Holdings, before: Holdings, began: float) -> None:
+        """Diagnose a run and record the round."""
+        diagnosis = diagnose_run(run, data, None if bought.redrawn or bought.fresh else taught_by(self.dataset))
+        place = Path(os.path.relpath(run.folder.resolve(), self.output.resolve())).as_posix()
+        self.purchases.append(bought.purchase_since(before))
+        self.rounds.append(
+            MendingRound.of(
+                diagnosis,
+                number=len(self.rounds),
+                run=place,
+                spent=bought.spent_since(self.first),
+                searched=bought.searched,
+                bought=bought.bought_since(self.first),
+                seconds=round(time.perf_counter() - began, 3),
+            )
+        )
+        self._keep(None)
+
+    # -- on disk -------------------------------------------------------------------------------------------------------
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """What is mended how: a folder of another mending is not taken up."""
+        known = {key: self.about.get(key) for key in ("model", "seed", "config", FILES)}
+        plain = {"settings": self.settings.model_dump(mode="json"), "of": known, "data": self.dataset.fingerprint}
+        return dict(json.loads(to_json(plain)))
+
+    def _keep(self, ended: str | None) -> MendingCurve:
+        """Write the rounds so far, each with what was bought for it."""
+        curve = MendingCurve(self.settings.strategy, tuple(self.rounds), self.goal, ended)
+        record = curve.to_dict()
+        for one, purchase in zip(record["rounds"], self.purchases, strict=True):
+            one["purchase"] = purchase
+        write_atomically(self.output / RECORD, to_json({**self.identity, **record, "versions": versions()}))
+        return curve
+
+    def _resume(self) -> None:
+        """Take up the rounds of an earlier call, or begin with a diagnosis of the run as it is."""
+        refuse_links(self.output)
+        path = self.output / RECORD
+        if not path.exists():
+            require_empty(self.output)
+            began = time.perf_counter()
+            self._judge(self.start, self.dataset, self.first, self.first, began)
+            return
+        record = read_record(path)
+        if {key: record.get(key) for key in self.identity} != self.identity:
+            raise DataError(f"{str(self.output)!r} holds another mending; choose another folder or delete it")
+        for one in record["rounds"]:
+            self.purchases.append(one.pop("purchase"))
+            self.rounds.append(MendingRound.from_dict(one))
+
+
+def read_record(path: Path) -> dict[str, Any]:
+    """Return the record of a mending."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        if isinstance(record["rounds"], list):
+            return record
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise DataError(f"{str(path)!r} is damaged; delete the folder and mend again")

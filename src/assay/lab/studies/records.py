@@ -1,0 +1,164 @@
+"""The results of a study as records: a row for each run, split and metric, and a row for each run. Needs no torch.
+
+Nothing here depends on when, where or in how many attempts a run was done: the same study gives the same records. What
+runs took, which does, is in a table of its own.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from assay.base import DataError, write_atomically
+from assay.contracts import parquet_bytes, read_parquet
+from assay.lab.studies.judged import JUDGED_BY
+from assay.lab.studies.study import PERCEPTION, RunStep
+from assay.lab.studies.work import RECORDS, folder_of
+from assay.runs import USAGE
+
+SCORES, RUNS, USAGES = "records.parquet", "runs.parquet", "usage.parquet"
+
+
+@dataclass(frozen=True)
+class Record:
+    """One number, and all that it is traced by."""
+
+    task: str
+    challenge: str
+    model: str
+    seed: int
+    fold: int
+    """-1 without cross-validation."""
+    split: str
+    metric: str
+    value: float
+    low: float
+    high: float
+    examples: int
+    verdict: str
+    run: str
+    data: str
+    fingerprint: str
+    data_seed: int
+    assay: str
+
+
+def records_of(steps: Sequence[RunStep], output: Path) -> list[Record]:
+    """Return the records of the runs that are finished."""
+    records = []
+    for step in steps:
+        path = folder_of(step, output) / RECORDS
+        if path.exists():
+            records += _of_run(step, path)
+    return records
+
+
+def _of_run(step: RunStep, path: Path) -> list[Record]:
+    try:
+        result = json.loads(path.read_text(encoding="utf-8"))
+        scores = [(split, score) for split, scores in result["scores"].items() for score in scores]
+        scores += [(number["split"], number) for number in result["numbers"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        raise DataError(f"{str(path)!r} is damaged; delete it and run the study again") from None
+    return [
+        Record(
+            task=step.task,
+            challenge=step.challenge,
+            model=step.label,
+            seed=step.seed,
+            fold=-1 if step.fold is None else step.fold,
+            split=split,
+            metric=score["metric"],
+            **{key: _number(score.get(key)) for key in ("value", "low", "high")},
+            examples=score["examples"],
+            verdict=result["verdict"],
+            run=step.name,
+            data=step.data,
+            fingerprint=result["fingerprint"],
+            data_seed=result["data_seed"],
+            assay=result["versions"]["assay"],
+        )
+        for split, score in scores
+    ]
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
+
+
+def write_records(records: Sequence[Record], steps: Sequence[RunStep], output: Path) -> Path:
+    """Write the records, what each run was and what it took, and return the file of the records."""
+    write_atomically(output / SCORES, _parquet([asdict(record) for record in records]))
+    write_atomically(output / RUNS, _parquet([_run(step, output) for step in steps]))
+    write_atomically(output / USAGES, _parquet([usage for step in steps if (usage := _usage(step, output))]))
+    return output / SCORES
+
+
+def _usage(step: RunStep, output: Path) -> dict[str, Any] | None:
+    """Return what a run took, if it was measured."""
+    path = folder_of(step, output) / USAGE
+    if not path.exists():
+        return None
+    what = {"run": step.name, "task": step.task, "challenge": step.challenge, "model": step.label, "seed": step.seed}
+    try:
+        return {**what, **json.loads(path.read_text(encoding="utf-8"))}
+    except (OSError, ValueError):
+        raise DataError(f"{str(path)!r} is damaged; delete it") from None
+
+
+def _run(step: RunStep, output: Path) -> dict[str, Any]:
+    path = folder_of(step, output) / RECORDS
+    result = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    return {
+        "run": step.name,
+        "task": step.task,
+        "challenge": step.challenge,
+        "model": step.label,
+        "registered": step.model,
+        "seed": step.seed,
+        "fold": -1 if step.fold is None else step.fold,
+        "data": step.data,
+        "finished": bool(result),
+        "verdict": result.get("verdict", ""),
+        **_judged(result),
+        "config": json.dumps(_config(step, result), sort_keys=True, default=str),
+    }
+
+
+def _judged(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the version of the diagnosis, its certainty, and as JSON its thresholds and the numbers that decided."""
+    by, certainty = result.get(JUDGED_BY, {}), result.get("certainty", {})
+    return {
+        "diagnosis": by.get("diagnosis", 1),
+        "certainty": _number(certainty.get("share")),
+        "thresholds": json.dumps(by.get("thresholds", {}), sort_keys=True),
+        "statistics": json.dumps(result.get("statistics", {}), sort_keys=True),
+    }
+
+
+def _config(step: RunStep, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a run; the run that predicts its concepts is given by name, not by path."""
+    settings = {**result.get("config", step.settings.values)}
+    return {**settings, PERCEPTION: step.needs} if step.needs else settings
+
+
+def _parquet(rows: Sequence[dict[str, Any]]) -> bytes:
+    return parquet_bytes(pa.Table.from_pylist(list(rows)))
+
+
+def read_records(output: Path) -> list[Record]:
+    """Read the records of a study's folder."""
+    try:
+        rows = read_parquet(output / SCORES).to_pylist()
+    except (OSError, pa.ArrowException):
+        raise DataError(
+            f"{str(output)!r} holds no records of a study ({SCORES}); run it: assay run STUDY.yaml"
+        ) from None
+    try:
+        return [Record(**row) for row in rows]
+    except TypeError:
+        raise DataError(f"{str(output / SCORES)!r} is damaged; delete it and run the study again") from None

@@ -1,0 +1,267 @@
+"""What a worker does: one step, from plain data to a finished folder. Any process that sees the folder can do it.
+
+A step that is done again does nothing; one that was killed half-way starts from what is finished. Steps report only
+through files in the study's folder, so that workers may be processes, or machines that share the folder.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from assay.base import (
+    AssayError,
+    CodeFile,
+    ConfigError,
+    DataError,
+    RunFailed,
+    Settings,
+    UnknownName,
+    copy_folder,
+    load_files,
+    validate,
+    write_atomically,
+    write_folder,
+)
+from assay.contracts import to_json
+from assay.dataset import NAME, Annotation, Dataset, Fold, Pool, make
+from assay.exchange import annotate
+from assay.lab.studies.analyses import run_analysis
+from assay.lab.studies.judged import facts_of, is_judged
+from assay.lab.studies.machines import machine_of
+from assay.lab.studies.study import PERCEPTION, CopyStep, DataStep, RunStep, title_of
+from assay.runs import RUN, USAGE, RunFolder, measure_usage
+
+Step = DataStep | CopyStep | RunStep
+Report = Callable[[int, int], None]
+"""Told how much of a step is done, and how much there is."""
+RECORDS = "records.json"
+"""The scores of a run, written last: a run's folder without it is not finished."""
+PROGRESS = ".progress"
+FAULT = ".fault"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a step ended: whether it was done now, how long it took, and what went wrong."""
+
+    name: str
+    done: bool
+    seconds: float
+    fault: str | None = None
+    refused: bool = False
+    """Whether it was refused in a line that says why, and did not break."""
+
+
+def folder_of(step: Step, output: Path) -> Path:
+    """Return the folder that a step fills."""
+    return output / ("runs" if isinstance(step, RunStep) else "data") / step.name
+
+
+def is_finished(step: Step, output: Path) -> bool:
+    """Return whether a step's folder is filled, a run's with a record that was judged as the step asks."""
+    folder = folder_of(step, output)
+    if not isinstance(step, RunStep):
+        return (folder / NAME).exists()
+    return (folder / RECORDS).exists() and not _is_outdated(step, folder)
+
+
+def _is_outdated(step: RunStep, folder: Path) -> bool:
+    """Return whether a run can be judged again, and was judged by other thresholds, findings or an older version."""
+    predictions = RunFolder(folder).predictions("").parent.glob("*.parquet")
+    return not is_judged(folder / RECORDS, step.judged_by) and any(predictions)
+
+
+def perform(
+    step: Step,
+    output: Path,
+    workers: int = 1,
+    pool: Pool | None = None,
+    code: Sequence[CodeFile] = (),
+    watch: Report = lambda done, whole: None,
+) -> Outcome:
+    """Do a step unless it is done; what goes wrong is returned, and kept beside the step for whoever looks.
+
+    `code` are the user's files that the study may run, for a worker that is another process; `watch` is told how much
+    is done, which other processes read from a file beside the step.
+    """
+    began = time.perf_counter()
+    if is_finished(step, output):
+        return Outcome(step.name, False, 0.0)
+    note = _note(step, output, FAULT)
+    try:
+        load_files(code)
+        _perform(step, output, workers, pool, watch)
+    except Exception as error:  # whatever a task or a model may raise: the other steps shall go on
+        refused = isinstance(error, AssayError) and not isinstance(error, RunFailed)
+        fault = str(error) if isinstance(error, AssayError) else f"{type(error).__name__}: {error}"
+        write_atomically(note, fault.encode())
+        return Outcome(step.name, False, time.perf_counter() - began, fault, refused)
+    note.unlink(missing_ok=True)
+    _note(step, output, PROGRESS).unlink(missing_ok=True)
+    return Outcome(step.name, True, time.perf_counter() - began)
+
+
+def _perform(step: Step, output: Path, workers: int, pool: Pool | None, watch: Report) -> None:
+    folder, write = folder_of(step, output), _progress_writer(_note(step, output, PROGRESS))
+
+    def report(done: int, whole: int) -> None:
+        write(done, whole)
+        watch(done, whole)
+
+    if isinstance(step, DataStep):
+        _make(step, folder, workers, pool, report)
+    elif isinstance(step, CopyStep):
+        _copy(step, output, folder)
+    else:
+        _train(step, Dataset.open(output / "data" / step.data), folder, report)
+
+
+def _note(step: Step, output: Path, kind: str) -> Path:
+    """Return a small file about a step that is under way, outside of its folder."""
+    return output / ".steps" / f"{step.name}{kind}"
+
+
+def _progress_writer(path: Path) -> Report:
+    """Return a function that writes how much is done, not more often than a person can read."""
+    last = 0.0
+
+    def write(done: int, whole: int) -> None:
+        nonlocal last
+        if time.monotonic() - last > 0.2:
+            last = time.monotonic()
+            write_atomically(path, json.dumps([done, whole]).encode())
+
+    return write
+
+
+def progress_of(step: Step, output: Path) -> tuple[int, int]:
+    """Return how much of a step is done, and how much there is, as last reported."""
+    try:
+        done, whole = json.loads(_note(step, output, PROGRESS).read_text())
+    except (OSError, ValueError):
+        return 0, 1
+    return int(done), int(whole)
+
+
+def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Report) -> None:
+    if step.recipe is None:
+        Dataset.open(step.source)
+        with write_folder(folder) as half:
+            copy_folder(Path(step.source), half)
+        return
+    rows = sum(split.size for split in step.recipe.splits)
+    done = 0
+
+    def count(more: int) -> None:
+        nonlocal done
+        done += more
+        report(done, rows)
+
+    make(step.recipe, folder, workers, count, pool)
+
+
+def _copy(step: CopyStep, output: Path, folder: Path) -> None:
+    dataset, annotation = Dataset.open(output / "data" / step.parent), validate(Annotation, Settings(step.annotation))
+    annotate(dataset, annotation, folder, machine_of(annotation, dataset))
+
+
+def _train(step: RunStep, dataset: Dataset, folder: Path, report: Report) -> None:
+    """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
+    from assay.models import Order, train_run
+
+    if not (folder / RUN).exists():
+        fold = None if step.fold is None else Fold(step.fold, step.folds)
+        settings = step.settings
+        if step.needs:
+            settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
+        order = Order(step.model, settings, step.seed, fold, step.log, _called(step))
+        usage = measure_usage(
+            lambda: train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
+        )
+        write_atomically(folder / USAGE, to_json(asdict(usage)))
+    write_atomically(folder / RECORDS, to_json(_score(step, RunFolder(folder), dataset)))
+
+
+def _called(step: RunStep) -> dict[str, str]:
+    """Return what the study calls the model and the task, with the challenge that changed its data."""
+    return {"model": step.label, "task": title_of(step.task, step.challenge)}
+
+
+def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[CodeFile] = ()) -> None:
+    """Train runs that differ in their seed only in one pass over the data; `perform` then only scores them.
+
+    What goes wrong is left to `perform`, which trains each by itself and says what does.
+    """
+    from assay.models import Order, train_seeds
+
+    load_files(code)
+    folders = {step.seed: RunFolder(folder_of(step, output)) for step in steps}
+    first, report = steps[0], _progress_writer(_note(steps[0], output, PROGRESS))
+    order = Order(first.model, first.settings, first.seed, None, first.log, _called(first))
+    with suppress(AssayError):
+        dataset = Dataset.open(output / "data" / first.data)
+        usage = measure_usage(
+            lambda: train_seeds(order, folders, dataset, lambda epoch, epochs: report(epoch.number, epochs))
+        )
+        each = replace(usage, seconds=usage.seconds / len(steps))  # one pass over the data served all of them
+        for run in folders.values():
+            write_atomically(run.folder / USAGE, to_json(asdict(each)))
+
+
+def groups_of_seeds(steps: Sequence[Step], output: Path) -> list[list[RunStep]]:
+    """Return the runs that can be trained side by side: several seeds of a network on one dataset, none begun."""
+    groups: dict[str, list[RunStep]] = {}
+    for step in steps:
+        if isinstance(step, RunStep) and step.fold is None and not step.needs and not folder_of(step, output).exists():
+            alike = [step.data, step.label, step.challenge, dict(step.settings.values)]
+            groups.setdefault(json.dumps(alike, sort_keys=True, default=str), []).append(step)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _run_analyses(step: RunStep, folder: Path, dataset: Dataset) -> dict[str, Any]:
+    """Return the numbers of the analyses, and why some do not apply; a run that is judged again keeps what it has."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        old = json.loads((folder / RECORDS).read_text(encoding="utf-8"))
+        return {"numbers": old["numbers"], "refused": old["refused"]}
+    numbers: list[dict[str, Any]] = []
+    refused: dict[str, str] = {}
+    for name, settings in step.analyses:
+        try:
+            numbers += [asdict(number) for number in run_analysis(name, folder, dataset, settings)]
+        except (ConfigError, DataError, UnknownName) as error:  # such as a black box, whose concepts cannot be set
+            refused[name] = str(error)
+    return {"numbers": numbers, "refused": refused}
+
+
+def _score(step: RunStep, run: RunFolder, dataset: Dataset) -> Mapping[str, Any]:
+    from assay.diagnosis import diagnose_run, headline
+
+    diagnosis = diagnose_run(run, dataset, thresholds=step.judged_by.settings())
+    return {
+        "run": step.name,
+        "verdict": diagnosis.verdict,
+        "headline": headline(diagnosis).to_dict(),
+        "findings": list(diagnosis.kinds),
+        "reasons": list(diagnosis.reasons),
+        **facts_of(diagnosis, step.judged_by),
+        "fingerprint": dataset.fingerprint,
+        "data_seed": dataset.manifest.seed,
+        "config": run.record.config,
+        "versions": dataset.manifest.versions,
+        **_metric_code(),
+        "scores": {split: [score.to_dict() for score in scores.values()] for split, scores in diagnosis.scores.items()},
+        **_run_analyses(step, run.folder, dataset),
+        "counterfactuals": None if diagnosis.counterfactuals is None else diagnosis.counterfactuals.to_dict(),
+    }
+
+
+def _metric_code() -> dict[str, Any]:
+    """Return the name and hash of the user's file of each metric that is in one, if any is."""
+    from assay.metrics import METRICS
+
+    files = {name: code.to_dict() for name in METRICS if (code := METRICS.entry(name).code) is not None}
+    return {"code": files} if files else {}

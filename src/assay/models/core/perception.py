@@ -1,0 +1,251 @@
+"""Where a model gets concepts from that it does not predict itself: the ground truth, a run of another model,
+predictions files, or a machine that reads pictures.
+"""
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from assay.base import Array, Codes, ConfigError, DataError, find_rows
+from assay.contracts import PAIRS, Answer, Predictions, read_predictions
+from assay.dataset import ConceptReader, SplitData
+from assay.logic import Concept, ConceptSpace
+from assay.runs import PROGRAM, WEIGHTS, RunFolder
+
+MOST_SPLITS = 8
+"""Of how many splits the concepts are remembered."""
+
+
+class MissingPerception(DataError):
+    """A split without perception."""
+
+
+class Perception(Protocol):
+    """A source of concept probabilities."""
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies, if it is in a folder or file."""
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the probabilities of the values of each concept: an array of examples x values for each."""
+
+    def about(self) -> dict[str, Any] | None:
+        """Return what it is, for the record and without paths; None for the ground truth."""
+
+
+@dataclass(frozen=True)
+class TrueConcepts:
+    """The ground-truth concepts; in training the annotated ones, where the data has annotations."""
+
+    folder: None = None
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the true concepts, with certainty."""
+        return one_hot(data.concepts, data.knowledge.space)
+
+    def about(self) -> dict[str, Any] | None:
+        """Return nothing: it is the ground truth."""
+        return None
+
+
+@dataclass(frozen=True)
+class Detector:
+    """A run of any model that has concepts."""
+
+    folder: Path
+
+    @cached_property
+    def _model(self) -> Any:
+        from assay.models.core.runs import load_model
+
+        model = load_model(self.folder)
+        if not model.has_concepts:
+            raise ConfigError(f"perception: {str(self.folder)!r} holds {model.name!r}, which says nothing of concepts")
+        return model
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the model's concept probabilities, from its stored predictions or else predicted now."""
+        path = RunFolder(self.folder).predictions(data.name)
+        if path.exists() and not is_redrawn(data):
+            predictions = read_predictions(path, data.knowledge)
+            if predictions.fingerprint == data.fingerprint and np.isin(data.index, predictions.index).all():
+                return _concept_probabilities(predictions, data)
+        self._refuse_other(data)
+        return _concept_probabilities(self._model.predict(data), data)
+
+    def _refuse_other(self, data: SplitData) -> None:
+        """Refuse pictures or concepts that are not such as the model knows."""
+        from assay.models.core.runs import require_size
+
+        known = {concept.name: concept.values for concept in self._model.space.concepts}
+        for concept in data.knowledge.space.concepts:
+            if known.get(concept.name, concept.values) != concept.values:
+                raise DataError(
+                    f"perception: {self.folder.name!r} knows other values of concept {concept.name!r} than the data"
+                )
+        if not set(known) & set(data.knowledge.space.names):
+            raise DataError(f"perception: {self.folder.name!r} knows none of the concepts of the data")
+        require_size(self._model, data.layout, f"split {data.name!r}")
+
+    def about(self) -> dict[str, Any]:
+        """Return which model, what it was trained on, and the hash of what it has learned."""
+        record = RunFolder(self.folder).record
+        known = {"folder": self.folder.name, "model": record.model, "seed": record.seed}
+        known |= {"data": record.data.fingerprint}
+        return {**known, "fingerprint": self.fingerprint}
+
+    @cached_property
+    def fingerprint(self) -> str | None:
+        """The hash of what it has learned; None for a run that holds predictions only."""
+        files = [self.folder / name for name in (WEIGHTS, PROGRAM) if (self.folder / name).exists()]
+        return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:32] if files else None
+
+
+@dataclass(frozen=True)
+class PredictionFiles:
+    """Predictions of any model: a file, or a folder with a file for each split."""
+
+    folder: Path
+
+    @cached_property
+    def _files(self) -> list[Path]:
+        if self.folder.is_file():
+            return [self.folder]
+        inside = self.folder / "predictions"
+        files = sorted((inside if inside.is_dir() else self.folder).glob("*.parquet"))
+        if not files:
+            raise DataError(f"perception: {str(self.folder)!r} is no run, no predictions file and holds none")
+        return files
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the concept probabilities in the predictions for this split."""
+        if is_redrawn(data):
+            raise MissingPerception(f"perception: {self.folder.name!r} has no predictions for worlds drawn anew")
+        for path in self._files:
+            predictions = read_predictions(path, data.knowledge)
+            if predictions.split == data.name:
+                return _concept_probabilities(predictions, data)
+        raise MissingPerception(
+            f"perception: {str(self.folder)!r} has no predictions for split {data.name!r}; add some"
+        )
+
+    def about(self) -> dict[str, Any]:
+        """Return what it is called."""
+        return {"folder": self.folder.name}
+
+
+@dataclass(frozen=True)
+class ReadConcepts:
+    """A machine that reads pictures: where it says nothing, a concept counts as absent, or else all values as alike."""
+
+    reader: ConceptReader
+    folder: Path | None = None
+    splits: tuple[str, ...] | None = None
+    """The splits that it is asked about; by default all."""
+    pairs: bool = True
+    """Whether it is also asked about counterfactual worlds."""
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return what the machine reads off the pictures of a split."""
+        usual = self.pairs if data.name == PAIRS else self.splits is None
+        if not usual and data.name not in (self.splits or ()):
+            raise MissingPerception(f"split {data.name!r} is not among those that the reader is asked about")
+        read = zip(self.reader.probabilities(data), data.knowledge.space.concepts, strict=True)
+        return [_fill_gaps(probabilities, concept) for probabilities, concept in read]
+
+    def about(self) -> dict[str, Any]:
+        """Return who reads, and what that has taken so far."""
+        usage = self.reader.usage()
+        return {**self.reader.about(), **({"usage": usage} if usage else {})}
+
+
+@dataclass(frozen=True)
+class RememberedConcepts:
+    """A perception that is asked once about each split."""
+
+    source: Perception
+    _known: dict[tuple[str, str, bytes], list[Array]] = field(default_factory=dict, repr=False)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies."""
+        return self.source.folder
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return what perception says of a split, from memory if it was asked before; worlds drawn anew are new."""
+        if is_redrawn(data):
+            return self.source.probabilities(data)
+        key = (data.fingerprint, data.name, hashlib.sha256(data.index.tobytes()).digest())
+        if key not in self._known:
+            probabilities = self.source.probabilities(data)
+            if len(self._known) >= MOST_SPLITS:
+                del self._known[next(iter(self._known))]
+            self._known[key] = probabilities
+        return list(self._known[key])
+
+    def about(self) -> dict[str, Any] | None:
+        """Return what it is."""
+        return self.source.about()
+
+
+def is_redrawn(data: SplitData) -> bool:
+    """Return whether pictures are not those of the dataset, though name and numbers are: worlds that were changed."""
+    return data.stored is None and "image" in data.table.column_names
+
+
+def one_hot(codes: Codes, space: ConceptSpace) -> list[Array]:
+    """Return codes as probabilities of 0 and 1; a missing one (-1) as "absent", or else as uniform."""
+    return [_one_hot(codes[:, place], concept) for place, concept in enumerate(space.concepts)]
+
+
+def _one_hot(codes: Codes, concept: Concept) -> Array:
+    size = len(concept.values)
+    probabilities = np.zeros((len(codes), size))
+    known = codes >= 0
+    probabilities[known, codes[known]] = 1
+    if concept.nothing_code >= 0:
+        probabilities[~known, concept.nothing_code] = 1
+    else:
+        probabilities[~known] = 1 / size
+    return probabilities
+
+
+def _fill_gaps(probabilities: Array, concept: Concept) -> Array:
+    """Return probabilities with those of a missing value in rows of NaN."""
+    gaps = np.asarray(np.isnan(probabilities).any(axis=1))
+    if not gaps.any():
+        return probabilities
+    return np.where(gaps[:, None], _one_hot(np.full(len(probabilities), -1), concept), probabilities)
+
+
+def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Array]:
+    """Return the probabilities of all concepts for the rows of a split; concepts without predictions count as absent.
+
+    A detector that does not know a class finds none of it. Where no value means that, all are alike.
+    """
+    if predictions.fingerprint != data.fingerprint:
+        raise DataError(
+            f"perception is of a dataset with fingerprint {predictions.fingerprint}, this is {data.fingerprint}"
+        )
+    if not predictions.concepts:
+        raise ConfigError("perception: the predictions say nothing of concepts")
+    rows = find_rows(data.index, predictions.index)
+    if (rows < 0).any():
+        raise DataError(f"perception says nothing of example {data.index[rows < 0][0]} of split {data.name!r}")
+    return [
+        _value_probabilities(predictions.concepts.get(concept.name), concept, rows)
+        for concept in data.knowledge.space.concepts
+    ]
+
+
+def _value_probabilities(answer: Answer | None, concept: Concept, rows: Array) -> Array:
+    if answer is None:
+        return _one_hot(np.full(len(rows), -1), concept)
+    if answer.probabilities is not None:
+        return np.asarray(answer.probabilities, dtype=np.float64)[rows]
+    return _one_hot(answer.codes[rows], concept)

@@ -1,0 +1,224 @@
+"""Discovery from start to end: units of several seeds, matched, scored, read as concepts, with a rule on top."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.base import Array, ConfigError, DataError, Settings, rng_for, validate
+from assay.contracts import Answer, Predictions
+from assay.dataset import Dataset, SplitData
+from assay.metrics import (
+    ChanceScore,
+    Readout,
+    UnitScores,
+    UnitSplit,
+    fit_readout,
+    live_units,
+    mean,
+    score_stability,
+    score_units,
+)
+from assay.models.core.perception import one_hot
+from assay.models.explain.discovery import METHODS
+from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Progress, SplitRows
+from assay.models.explain.discovery.rule_on_top import RuleOnTop, learn_rule
+from assay.models.explain.discovery.sources import ActivationSource, open_source, pictures_of
+from assay.models.explain.probes.activations import INPUT
+from assay.runs import split_for
+
+FEWEST = 20
+"""Fewer examples than this cannot be matched or scored."""
+TEST = "test"
+Reader = Callable[[SplitData], SplitRows]
+"""What a method sees of a split."""
+
+
+@dataclass(frozen=True)
+class DiscoveryPlan:
+    """What to discover: by which method, in what, with which settings and seeds."""
+
+    method: str
+    source: str
+    config: DiscoveryConfig
+    seeds: tuple[int, ...] = (0, 1, 2)
+    layer: str | None = None
+
+    @classmethod
+    def of(
+        cls, method: str, source: str, settings: Settings, seeds: Sequence[int] = (0, 1, 2), layer: str | None = None
+    ) -> "DiscoveryPlan":
+        """Return a plan, its method and settings checked."""
+        make: type[Discoverer] = METHODS[method]
+        if make.reads == "pictures" and (source != INPUT or layer is not None):
+            raise ConfigError(
+                f"{method} learns from pictures, not from activations: assay discover {method} input DATA"
+            )
+        return cls(method, source, validate(make.Config, settings), tuple(seeds), layer)
+
+
+@dataclass(frozen=True)
+class Discovery:
+    """What one seed found: units, what they are worth, and the concepts and labels that follow from them."""
+
+    discoverer: Discoverer
+    scores: UnitScores
+    readout: Readout
+    rule: RuleOnTop
+    test_units: Array
+    """The units of the examples that were scored, a column each."""
+    live: int
+    """How many units vary."""
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+        return self.discoverer.seed
+
+    @property
+    def named_right(self) -> float | None:
+        """Of the units that the method named after a concept value, the share that is matched with it."""
+        names, matches = self.discoverer.names, [score.match for score in self.scores.matches]
+        values = {match.value.name for match in matches}
+        named = {unit for unit, name in enumerate(names) if name in values}
+        right = sum(match.unit in named and names[match.unit or 0] == match.value.name for match in matches)
+        return right / len(named) if named else None
+
+    def predict(self, split: SplitRows) -> Predictions:
+        """Return the concepts that matched units give, and the labels of the method's head or of the learned rule."""
+        units, data = self.discoverer.units(split), split.data
+        concepts = self.readout.probabilities(units)
+        labels = self.discoverer.label_probabilities(units) or self.rule.labels(concepts)
+        return Predictions(
+            data.fingerprint,
+            data.name,
+            data.index,
+            {name: Answer.of(p) for name, p in zip(data.knowledge.label_names, labels, strict=True)},
+            {name: Answer.of(p) for name, p in zip(data.knowledge.space.names, concepts, strict=True)},
+        )
+
+
+@dataclass(frozen=True)
+class Discovered:
+    """What all seeds found, the first of them in full, and how stable it is."""
+
+    plan: DiscoveryPlan
+    source: str
+    discoveries: tuple[Discovery, ...]
+    stability: ChanceScore
+    rule_from_truth: RuleOnTop
+    """What the same learner makes of the true concepts of the same examples: how much is lost by discovery."""
+    shown: SplitData
+    """The examples that were scored."""
+    fitted: str
+    """The split that units were matched on."""
+    read: Reader
+
+    @property
+    def first(self) -> Discovery:
+        """The seed that predictions are written of."""
+        return self.discoveries[0]
+
+    @property
+    def model(self) -> str:
+        """What stands where a model's name does, such as `sae-topk+blackbox@body`."""
+        return f"{self.plan.method}+{self.source}"
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Return each score averaged over seeds, its deviation, and chance."""
+        rows = {}
+        for name in self.first.scores.scores:
+            scores = [discovery.scores.scores[name] for discovery in self.discoveries]
+            values, chance = (np.array([getattr(score, part) for score in scores]) for part in ("value", "chance"))
+            rows[name] = {"mean": mean(values), "deviation": float(np.std(values)), "chance": mean(chance)}
+        rows["stability"] = {"mean": self.stability.value, "deviation": 0.0, "chance": self.stability.chance}
+        return rows
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "method": self.plan.method,
+            "source": self.source,
+            "config": self.plan.config.model_dump(mode="json"),
+            "matched_on": self.fitted,
+            "scored_on": self.shown.name,
+            "examples": len(self.shown),
+            "summary": {name: {k: _plain(x) for k, x in row.items()} for name, row in self.summary().items()},
+            "stability": self.stability.to_dict(),
+            "rule_from_true_concepts": self.rule_from_truth.to_dict(),
+            "seeds": [_record(discovery) for discovery in self.discoveries],
+        }
+
+
+def _record(discovery: Discovery) -> dict[str, Any]:
+    return {
+        "seed": discovery.seed,
+        "units": discovery.test_units.shape[1],
+        "live_units": discovery.live,
+        "names": list(discovery.discoverer.names),
+        "named_right": discovery.named_right,
+        "notes": list(discovery.discoverer.notes),
+        "scores": {name: score.to_dict() for name, score in discovery.scores.scores.items()},
+        "matches": [score.to_dict() for score in discovery.scores.matches],
+        "rule": discovery.rule.to_dict(),
+    }
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else number
+
+
+def discover(plan: DiscoveryPlan, dataset: Dataset, report: Progress = lambda *_: None) -> Discovered:
+    """Discover concepts by every seed of a plan, and score them against the true ones.
+
+    Units are learned on the training split, matched on validation and scored on the test split.
+    """
+    config = plan.config
+    source: ActivationSource | None = None
+    if METHODS[plan.method].reads == "activations":
+        source = open_source(plan.source, plan.layer, dataset, config.most_features, config.device)
+    read = pictures_of if source is None else source.rows
+    names = [split_for(dataset, "train"), split_for(dataset, "valid"), TEST]
+    report("activations", 0, 1)
+    train, valid, test = (read(_sample(dataset[name], config.examples)) for name in names)
+    truth = learn_rule(config.learner, dataset.knowledge, *_true_concepts(train.data), plan.seeds[0])
+    discoveries = []
+    for seed in plan.seeds:
+        discoverer: Discoverer = METHODS[plan.method](config, seed)
+        discoverer.fit(train, valid, report)
+        report(f"scoring seed {seed}", 0, 1)
+        discoveries.append(_judge(discoverer, train, valid, test))
+    stability = score_stability([d.test_units for d in discoveries], plan.seeds[0], config.repetitions)
+    where = INPUT if source is None else source.name
+    return Discovered(plan, where, tuple(discoveries), stability, truth, test.data, valid.data.name, read)
+
+
+def _judge(discoverer: Discoverer, train: SplitRows, valid: SplitRows, test: SplitRows) -> Discovery:
+    """Match and score the units of a method, and learn a rule from the concepts that they give."""
+    config, knowledge = discoverer.config, train.data.knowledge
+    fit, judged = (_unit_split(discoverer.units(split), split.data) for split in (valid, test))
+    scores = score_units(fit, judged, knowledge.space, discoverer.seed, config.repetitions)
+    readout = fit_readout(fit, tuple(score.match for score in scores.matches), knowledge.space)
+    concepts = readout.probabilities(discoverer.units(train))
+    rule = learn_rule(config.learner, knowledge, concepts, train.data.given_labels, discoverer.seed)
+    return Discovery(discoverer, scores, readout, rule, judged.units, len(live_units(judged.units)))
+
+
+def _unit_split(units: Array, data: SplitData) -> UnitSplit:
+    return UnitSplit(units, data.concepts, data.labels)
+
+
+def _true_concepts(data: SplitData) -> tuple[list[Array], Array]:
+    """Return the true concepts of the examples that have all, with certainty, and their labels."""
+    known = np.flatnonzero((data.concepts >= 0).all(axis=1))
+    whole = data.take(known) if len(known) >= FEWEST else data
+    return one_hot(whole.concepts, whole.knowledge.space), whole.given_labels
+
+
+def _sample(data: SplitData, most: int) -> SplitData:
+    """Return at most so many examples of a split, drawn without favour."""
+    if len(data) < FEWEST:
+        raise DataError(f"split {data.name!r} has {len(data)} examples; discovery needs at least {FEWEST}")
+    rows = np.sort(rng_for(0, "discovery", data.name, len(data)).permutation(len(data))[:most])
+    return data.take(rows) if len(rows) < len(data) else data

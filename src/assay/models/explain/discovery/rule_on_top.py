@@ -1,0 +1,132 @@
+"""The rule learned from discovered concepts, and whether it is the true one.
+
+A learner on concepts (`tree`, `rules`, `ilp`, `synthesis`) sees the concepts that the matched units give for the
+training examples, and their labels. What it learns is written as formulas and compared with the rule on all worlds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from assay.base import Array, Codes, Settings
+from assay.diagnosis import RuleRelation, relations_in, worlds_of
+from assay.logic import Concept, ConceptSpace, Const, Formula, Knowledge, Not, Var, conjunction, disjunction
+from assay.models.core.perception import one_hot
+from assay.models.registered import MODELS
+from assay.models.symbolic.base import SymbolicModel
+from assay.models.symbolic.examples import Examples, most_probable_codes
+from assay.models.symbolic.tree import Tree
+
+MOST_WORLDS = 50_000
+"""On how many worlds the labels of the learned rule and of the true one are compared."""
+SETTINGS: dict[str, dict[str, Any]] = {"tree": {"encoding": "values"}}
+"""A tree asks for values of concepts, so that it can be written as a formula."""
+
+
+@dataclass(frozen=True)
+class RuleOnTop:
+    """What a learner made of concepts, and how it relates to the true rule, label by label and value by value."""
+
+    learner: str
+    model: SymbolicModel
+    program: Mapping[str, Any]
+    """The formulas, as a run keeps them."""
+    relations: tuple[RuleRelation, ...]
+    """How its formulas relate to the rule; compared only where no world was found on which they differ."""
+    agreement: float | None
+    """The share of worlds where it gives every label that the true rule gives; None where no rule is known."""
+    exact: bool
+    """Whether all worlds were compared, and not a sample of them."""
+
+    def labels(self, concepts: Sequence[Array]) -> list[Array]:
+        """Return the labels that follow from the most probable concepts."""
+        return self.model.labels_from_concepts(list(concepts))
+
+    @property
+    def is_equal(self) -> bool | None:
+        """Whether it is the true rule on every world; None where no rule is known."""
+        if self.agreement is None:
+            return None
+        return self.agreement == 1 and all(relation.relation == "equal" for relation in self.relations)
+
+    @property
+    def text(self) -> str:
+        """The comparison in a sentence."""
+        if self.agreement is None:
+            return "No rule is known to compare the learned one with."
+        which = "all worlds" if self.exact else "sampled worlds"
+        if self.is_equal:
+            return f"The rule learned by {self.learner} is equal to the true rule on {which}."
+        share = f"{100 * self.agreement:.1f} % of {which}"
+        return f"The rule learned by {self.learner} differs from the true rule: it gives the same labels in {share}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        numbers = {"equal": self.is_equal, "agreement": self.agreement, "exact": self.exact}
+        relations = [relation.to_dict() for relation in self.relations]
+        return {"learner": self.learner, **numbers, "text": self.text, "relations": relations}
+
+
+def learn_rule(learner: str, knowledge: Knowledge, concepts: Sequence[Array], labels: Codes, seed: int) -> RuleOnTop:
+    """Learn a rule from concept probabilities and labels, and compare it with the true one."""
+    model: SymbolicModel = MODELS[learner](knowledge, None, Settings(SETTINGS.get(learner, {})), None, seed)
+    codes = most_probable_codes(concepts)
+    model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), labels))  # a formula asks for values
+    program = _tree_program(model) if isinstance(model, Tree) else model.state()
+    if not knowledge.has_rule:
+        return RuleOnTop(learner, model, program, (), None, True)
+    worlds = worlds_of(knowledge, MOST_WORLDS)
+    answers = model.labels_from_concepts(one_hot(worlds.codes, knowledge.space))
+    same = np.stack([answer.argmax(axis=1) for answer in answers], axis=1) == knowledge.labels_of(worlds.codes)
+    agreement = float(same.all(axis=1).mean())
+    relations = tuple(relations_in(program, knowledge)) if agreement == 1 else ()  # a sample can only refute
+    exact = all(relation.exact for relation in relations) if relations else worlds.exact
+    return RuleOnTop(learner, model, program, relations, agreement, exact)
+
+
+def _tree_program(tree: Tree) -> dict[str, Any]:
+    """Return a tree as formulas: for each value of a label the leaves that say it."""
+    tests = _tests(tree.space)
+    labels = {}
+    for label in tree.knowledge.labels:
+        parts = tree.parts[label.name]
+        classes = parts["classes"].tolist()
+        leaves: dict[int, list[Formula]] = {code: [] for code in classes}
+        if len(classes) == 1:
+            leaves[classes[0]].append(Const(True))
+        else:
+            for code, path in _leaves(parts, 0, (), tests):
+                leaves[code].append(conjunction(*path) if path else Const(True))
+        texts = {code: str(disjunction(*paths) if paths else Const(False)) for code, paths in leaves.items()}
+        if label.kind == "bool":  # one formula says it all
+            true = label.values.index(True)
+            texts = {true: texts.get(true, str(Const(False)))}
+        formulas = [[code, text] for code, text in texts.items()]
+        labels[label.name] = {"formulas": formulas, "otherwise": classes[0], "notes": {}}
+    return {"labels": labels}
+
+
+def _tests(space: ConceptSpace) -> list[Formula]:
+    """Return what each column of a tree's inputs asks: whether a concept has a value."""
+    return [_is(concept, place) for concept in space.concepts for place in range(len(concept.values))]
+
+
+def _is(concept: Concept, place: int) -> Formula:
+    value = concept.values[place]
+    if isinstance(value, bool):
+        return Var(concept.name) if value else Not(Var(concept.name))
+    return Var(concept.name).eq(value)
+
+
+def _leaves(
+    parts: Mapping[str, Array], node: int, path: tuple[Formula, ...], tests: Sequence[Formula]
+) -> Iterator[tuple[int, tuple[Formula, ...]]]:
+    """Give the leaves below a node: the class that each says, and the tests on the way to it."""
+    if parts["left"][node] < 0:
+        yield int(parts["classes"][parts["shares"][node].argmax()]), path
+        return
+    test = tests[int(parts["feature"][node])]
+    yield from _leaves(parts, int(parts["left"][node]), (*path, Not(test)), tests)
+    yield from _leaves(parts, int(parts["right"][node]), (*path, test), tests)

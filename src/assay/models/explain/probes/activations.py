@@ -1,0 +1,259 @@
+"""What the layers of any network do with pictures: activations, and how the answer changes with them.
+
+A layer is any module that the network calls and that gives one tensor. Where it is called on several parts of a
+picture, or several times, all that it gives for one picture is one row of features. Large maps are averaged over
+neighbouring places.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from assay.base import ConfigError, UnknownName, suggestion
+from assay.models.concept.blackbox import BlackBox
+from assay.models.core.neural import NeuralModel
+
+INPUT = "input"
+"""The pictures themselves, as the layer before all others."""
+CHUNK = 256
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A network to look into: its modules, and how it answers pictures from 0 to 1.
+
+    `scores` gives one tensor a label: logits, or log-probabilities, a column a value; one column alone is a score.
+    """
+
+    module: nn.Module
+    scores: Callable[[Tensor], list[Tensor]]
+
+    @classmethod
+    def of(cls, module: nn.Module) -> "Subject":
+        """Return the subject of a model of ours, or of any other network that gives a tensor or several."""
+        if isinstance(module, NeuralModel):
+            if module.perception is not None:
+                raise ConfigError(
+                    f"{module.name!r} reads no pictures, its concepts come from elsewhere: probe that run"
+                )
+            return cls(module, _scores_of(module))
+
+        def scores(pictures: Tensor) -> list[Tensor]:
+            outputs = module(pictures)
+            return [outputs] if isinstance(outputs, Tensor) else list(outputs)
+
+        return cls(module, scores)
+
+
+def _scores_of(model: NeuralModel) -> Callable[[Tensor], list[Tensor]]:
+    if isinstance(model, BlackBox):
+        return model.logits
+    return lambda pictures: [
+        probabilities.clamp_min(1e-30).log() for probabilities in model.answer(pictures, {}).labels
+    ]
+
+
+@dataclass(frozen=True)
+class LayerFacts:
+    """A layer by its name in the network, its kind, and how many features it gives for a picture."""
+
+    name: str
+    kind: str
+    features: int
+    weighted: bool
+    """Whether it has weights of its own."""
+
+
+def layers_of(subject: Subject, pictures: Tensor) -> list[LayerFacts]:
+    """Return the layers that a network calls for pictures (two or more), in the order of the calls, the input first."""
+    layers = [LayerFacts(INPUT, "pictures", pictures[0].numel(), True)]
+    first, second = pictures[:2], torch.stack([pictures[0], 1 - pictures[1]])
+    before, after = _calls(subject, first), _calls(subject, second)
+    for name, outputs in before.items():
+        if all(_by_parts(first, second) for first, second in zip(outputs, after.get(name, []), strict=True)):
+            module = subject.module.get_submodule(name)
+            weighted = any(True for _ in module.parameters(recurse=False))
+            features = sum(output.numel() for output in outputs) // 2
+            layers.append(LayerFacts(name, type(module).__name__, features, weighted))
+    return layers
+
+
+def _calls(subject: Subject, pictures: Tensor) -> dict[str, list[Tensor]]:
+    """Return what each module of a network gives, each time it is called."""
+    names = {module: name for name, module in subject.module.named_modules() if name}
+    outputs: dict[str, list[Tensor]] = {}
+
+    def note(module: nn.Module, inputs: object, output: object) -> None:
+        if isinstance(output, Tensor):
+            outputs.setdefault(names[module], []).append(output.clone())
+
+    with _eval(subject.module), torch.no_grad():
+        hooks = [module.register_forward_hook(note) for module in names]
+        try:
+            subject.scores(pictures)
+        finally:
+            for hook in hooks:
+                hook.remove()
+    return outputs
+
+
+def _by_parts(first: Tensor, second: Tensor) -> bool:
+    """Return whether rows belong to pictures in turn (first, second, first, ...): those of the first do not change."""
+    if first.ndim < 2 or len(first) == 0 or len(first) % 2 or first.shape != second.shape:
+        return False
+    return len(first) == 2 or torch.allclose(first[::2], second[::2], atol=1e-5)
+
+
+def choose_layers(facts: Sequence[LayerFacts], names: Sequence[str], every: bool) -> list[LayerFacts]:
+    """Return the layers of these names; if there are none all that have weights, or every one."""
+    known = {layer.name: layer for layer in facts}
+    for name in names:
+        if name not in known:
+            raise UnknownName(f"no layer named {name!r}{suggestion(name, known)}")
+    return [known[name] for name in names] if names else [layer for layer in facts if every or layer.weighted]
+
+
+@contextmanager
+def _eval(module: nn.Module) -> Iterator[None]:
+    """Use a network as it is used, without dropout, and leave it as it was."""
+    training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(training)
+
+
+@contextmanager
+def _tap(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
+    """Collect what a layer gives, each time it is called."""
+    outputs: list[Tensor] = []
+
+    def take(part: nn.Module, inputs: object, output: Tensor) -> Tensor:
+        if torch.is_grad_enabled() and not output.requires_grad:
+            output.requires_grad_(True)
+        outputs.append(output)
+        return output.clone()  # what comes next may write into it
+
+    hook = module.get_submodule(name).register_forward_hook(take)
+    try:
+        yield outputs
+    finally:
+        hook.remove()
+
+
+def rows_of(parts: Sequence[Tensor], examples: int, most: int) -> Tensor:
+    """Return one row of features an example from all that a layer gave, maps averaged down to `most` features."""
+    rows = []
+    for part in parts:
+        for features in smaller(part, most).flatten(1).chunk(len(part) // examples):
+            rows.append(features)
+    return torch.cat(rows, dim=1)
+
+
+def smaller(maps: Tensor, most: int) -> Tensor:
+    """Return maps (examples x depth x height x width) or tokens (examples x tokens x depth) of at most `most` numbers.
+
+    >>> smaller(torch.ones(2, 4, 8, 8), 64).shape
+    torch.Size([2, 4, 4, 4])
+    """
+    if maps[0].numel() <= most or maps.ndim not in (3, 4):
+        return maps
+    if maps.ndim == 3:
+        tokens = max(1, most // maps.shape[2])
+        return F.adaptive_avg_pool1d(maps.transpose(1, 2), tokens).transpose(1, 2)
+    share = (most / maps[0].numel()) ** 0.5
+    return F.adaptive_avg_pool2d(maps, (max(1, int(maps.shape[2] * share)), max(1, int(maps.shape[3] * share))))
+
+
+@torch.no_grad()
+def activations(subject: Subject, layer: str, images: Tensor, most: int) -> Tensor:
+    """Return what a layer gives for pictures of bytes, a row a picture."""
+    rows = []
+    with _eval(subject.module):
+        for chunk in torch.split(images, CHUNK):
+            pictures = chunk.float() / 255
+            if layer == INPUT:
+                rows.append(rows_of([pictures], len(pictures), most))
+                continue
+            with _tap(subject.module, layer) as outputs:
+                subject.scores(pictures)
+            rows.append(rows_of(outputs, len(pictures), most))
+    return torch.cat(rows)
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """For each label the class that each example is given, and how its log-odds change with each feature of a layer."""
+
+    classes: list[Tensor]
+    gradients: list[Tensor]
+
+
+def sensitivity(
+    subject: Subject, layer: str, images: Tensor, most: int, reduce: Callable[[Tensor], Tensor] = lambda rows: rows
+) -> Sensitivity:
+    """Return the gradients at a layer: one backward pass a label, whatever the number of classes and concepts.
+
+    `reduce` shrinks the rows of each chunk.
+    """
+    classes: list[list[Tensor]] = []
+    gradients: list[list[Tensor]] = []
+    with _eval(subject.module), torch.enable_grad():
+        for chunk in torch.split(images, CHUNK):
+            pictures = (chunk.float() / 255).requires_grad_(True)
+            if layer == INPUT:
+                scores, outputs = subject.scores(pictures), [pictures]
+            else:
+                with _tap(subject.module, layer) as outputs:
+                    scores = subject.scores(pictures)
+            predicted = [_classes(score.detach()) for score in scores]
+            by_label = _gradients(
+                [log_odds(score, k) for score, k in zip(scores, predicted, strict=True)], outputs, layer
+            )
+            classes.append(predicted)
+            gradients.append([reduce(rows_of(parts, len(chunk), most)) for parts in by_label])
+    return Sensitivity(
+        [torch.cat(parts) for parts in zip(*classes, strict=True)],
+        [torch.cat(parts) for parts in zip(*gradients, strict=True)],
+    )
+
+
+def _classes(scores: Tensor) -> Tensor:
+    return (
+        scores.argmax(dim=1) if scores.shape[1] > 1 else torch.zeros(len(scores), dtype=torch.int64).to(scores.device)
+    )
+
+
+def _gradients(outputs: Sequence[Tensor], layer_outputs: Sequence[Tensor], layer: str) -> list[list[Tensor]]:
+    """Return the gradient of each output at all that a layer gave, zero where an output does not come from it."""
+    try:
+        gradients = [
+            torch.autograd.grad(output.sum(), list(layer_outputs), retain_graph=True, allow_unused=True)
+            for output in outputs
+        ]
+    except RuntimeError:
+        gradients = []
+    if not any(part is not None for parts in gradients for part in parts):
+        raise ConfigError(f"layer {layer!r}: the answer has no derivative there; probe it by method 'linear'")
+    return [
+        [torch.zeros_like(tensor) if part is None else part for part, tensor in zip(parts, layer_outputs, strict=True)]
+        for parts in gradients
+    ]
+
+
+def log_odds(scores: Tensor, classes: Tensor) -> Tensor:
+    """Return the log-odds of each example's class. They are the same for logits and for log-probabilities.
+
+    >>> log_odds(torch.tensor([[0.25, 0.75]]).log(), torch.tensor([1])).exp()
+    tensor([3.])
+    """
+    if scores.shape[1] == 1:
+        return scores[:, 0]
+    own = scores.gather(1, classes[:, None])[:, 0]
+    others = scores.scatter(1, classes[:, None], -torch.inf)
+    return own - others.logsumexp(dim=1)

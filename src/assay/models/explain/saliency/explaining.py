@@ -1,0 +1,252 @@
+"""Saliency from start to end: maps of examples, scored on the pixels that show concepts and on marks, and the check."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from assay.base import Array, UnknownName
+from assay.dataset import Dataset, SplitData, versions
+from assay.diagnosis import (
+    ExampleScores,
+    RandomisationCheck,
+    RandomisedStage,
+    SaliencyScore,
+    ScoredTarget,
+    describe_blank,
+    describe_marks,
+    provenance,
+    summarise,
+)
+from assay.models.core.devices import device_of
+from assay.models.core.tensors import scaled, to_batch
+from assay.models.explain.saliency.examined import ExaminedModel, SaliencyTarget, scores_of, targets_of
+from assay.models.explain.saliency.methods import Attribution, IntegratedGradients
+from assay.models.explain.saliency.places import SaliencyPlaces
+from assay.models.explain.saliency.planning import SaliencyPlan, attribution_for, choose_concepts, choose_examples
+from assay.models.explain.saliency.randomised import randomise_downwards, stage_ends, weighted_layers
+
+AT_ONCE, MOST_NUMBERS = 64, 2**22
+"""How many pictures, and how many numbers of pictures, are explained at once."""
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Saliency:
+    """The scores of maps, the check of the method, and some maps."""
+
+    plan: SaliencyPlan
+    model: str
+    about: Mapping[str, Any]
+    scores: tuple[SaliencyScore, ...]
+    check: RandomisationCheck | None
+    completeness: float | None
+    """Of integrated gradients: by how much maps miss the changes of scores, as a share of these."""
+    notes: tuple[str, ...]
+    targets: tuple[SaliencyTarget, ...]
+    shown: SplitData
+    """The examples whose maps are kept."""
+    maps: Array
+    """Their maps: targets x examples x height x width."""
+    codes: Array
+    """What is predicted for them: targets x examples."""
+
+    def score(self, target: str, place: str) -> SaliencyScore:
+        """Return the scores of a target (`label y`, `concept a`) on a place (`its concepts`, a mark's name)."""
+        found = {(score.target, score.place): score for score in self.scores}
+        if (target, place) not in found:
+            known = ", ".join(f"{one} on {other}" for one, other in found)
+            raise UnknownName(f"no maps of {target!r} on {place!r}; there are: {known or 'none'}")
+        return found[target, place]
+
+    @property
+    def text(self) -> str:
+        """What was found, a sentence a line."""
+        check = [] if self.check is None else [self.check.text]
+        return "\n".join([*describe_marks(self.scores), *check, *self.notes])
+
+    def __repr__(self) -> str:
+        return f"Saliency({self.plan.method} of {self.model} on {self.plan.split})\n{self.text}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        plan = self.plan
+        return {
+            "method": plan.method,
+            "model": dict(self.about),
+            "split": plan.split,
+            "examples": plan.examples,
+            "seed": plan.seed,
+            "config": plan.config.model_dump(mode="json"),
+            "scores": [score.to_dict() for score in self.scores],
+            "check": None if self.check is None else self.check.to_dict(),
+            "completeness_error": self.completeness,
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class ExplainedPart:
+    """Maps of some examples, and of integrated gradients how far they miss the changes of scores, and these."""
+
+    data: SplitData
+    codes: Array
+    maps: Array
+    gaps: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class Explainer:
+    """A model, what is explained of it, labels first, and by which method."""
+
+    model: ExaminedModel
+    targets: tuple[SaliencyTarget, ...]
+    attribution: Attribution
+
+    def parts(
+        self, data: SplitData, report: Progress = lambda *_: None, codes: Array | None = None
+    ) -> Iterator[ExplainedPart]:
+        """Yield the maps of examples, some at a time, of the values that are predicted or of those that `codes` say."""
+        height, width, channels = data.picture_shape
+        size, done = max(1, min(AT_ONCE, MOST_NUMBERS // (height * width * channels))), 0
+        for part in data.pieces(size):
+            report("maps", done, len(data))
+            pictures = scaled(to_batch(part, self.model.device).images)
+            if codes is None:
+                chosen = self.model.predict_codes(part, self.targets, pictures)
+            else:
+                chosen = [torch.from_numpy(own[done : done + len(part)]) for own in codes]
+            done += len(part)
+            yield self._explain(part, pictures, chosen)
+
+    def _explain(self, part: SplitData, pictures: Tensor, codes: Sequence[Tensor]) -> ExplainedPart:
+        scores = scores_of(self.model.answerer(part, self.targets), codes)
+        maps, gaps = self.attribution(scores, pictures), None
+        if isinstance(self.attribution, IntegratedGradients):
+            missed, changes = self.attribution.gaps(scores, pictures, maps)
+            gaps = float(missed.sum()), float(changes.sum())
+        plain = np.asarray(maps.detach().cpu().numpy(), dtype=np.float32)
+        return ExplainedPart(part, np.stack([own.cpu().numpy() for own in codes]), plain, gaps)
+
+
+@dataclass
+class _Collected:
+    """What is kept of the parts: scores of all maps, and a few maps."""
+
+    most: int
+    scores: dict[ScoredTarget, list[ExampleScores]] = field(default_factory=dict)
+    codes: list[Array] = field(default_factory=list)
+    maps: list[Array] = field(default_factory=list)
+    gaps: list[tuple[float, float]] = field(default_factory=list)
+
+    def add(self, part: ExplainedPart, places: SaliencyPlaces) -> None:
+        """Score the maps of a part, and keep them while there is room."""
+        for place, scored, masks in places.masks(part.data):
+            self.scores.setdefault(scored, []).append(ExampleScores.of(part.maps[place], masks))
+        room = self.most - sum(maps.shape[1] for maps in self.maps)
+        self.maps.append(part.maps[:, : max(0, room)])
+        self.codes.append(part.codes)
+        self.gaps += [] if part.gaps is None else [part.gaps]
+
+    @property
+    def by_mask(self) -> dict[ScoredTarget, ExampleScores]:
+        """The scores of all examples on each mask."""
+        return {scored: ExampleScores.join(parts) for scored, parts in self.scores.items()}
+
+    @property
+    def completeness(self) -> float | None:
+        """How far maps miss the changes of scores, as a share of these."""
+        missed, changes = (sum(pair[side] for pair in self.gaps) for side in (0, 1))
+        return missed / changes if changes else None
+
+    def first(self, count: int) -> tuple[Array, Array]:
+        """Return what is predicted for the first examples, and their maps."""
+        return np.concatenate(self.codes, axis=1)[:, :count], np.concatenate(self.maps, axis=1)[:, :count]
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """What the check by random weights found, or why there is none."""
+
+    check: RandomisationCheck | None = None
+    untrained: Mapping[ScoredTarget, ExampleScores] = field(default_factory=dict)
+    """The scores of the network without any trained layer."""
+    why_not: str = ""
+
+
+def explain(model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: Progress = lambda *_: None) -> Saliency:
+    """Explain a model's answers for examples of a split, score the maps, and check the method."""
+    if model.network is not None:
+        model.network.to(device_of(plan.config.device))
+    data = choose_examples(dataset, plan)
+    concepts, note = choose_concepts(model, dataset, plan)
+    explainer = Explainer(model, tuple(targets_of(dataset.knowledge, concepts)), attribution_for(plan, model, data))
+    places = SaliencyPlaces.of(dataset, data, explainer.targets)
+    found = _Collected(max(plan.config.pictures, plan.config.check_examples))
+    for part in explainer.parts(data, report):
+        found.add(part, places)
+    checked = _check(explainer, places, data, plan, found, report)
+    scores, unseen = _summarise(found, checked, explainer.targets)
+    notes = [note, checked.why_not, *places.notes, *places.missing(scores, unseen), describe_blank(scores)]
+    about = {**model.about(), "data": provenance(dataset), "used": {**versions(), "torch": torch.__version__}}
+    codes, maps = found.first(plan.config.pictures)
+    return Saliency(
+        replace(plan, examples=len(data)), model.name, about, tuple(scores), checked.check, found.completeness,
+        tuple(filter(None, notes)), explainer.targets, data[: plan.config.pictures], maps, codes,
+    )  # fmt: skip
+
+
+def _summarise(
+    found: _Collected, checked: _Checked, targets: Sequence[SaliencyTarget]
+) -> tuple[list[SaliencyScore], list[ScoredTarget]]:
+    """Return the scores on each mask, and the masks on which no map could be scored."""
+    codes = np.concatenate(found.codes, axis=1)
+    words = {
+        target.title: [str(target.values[code]) for code in own] for target, own in zip(targets, codes, strict=True)
+    }
+    scores, unseen = [], []
+    for scored, examples in found.by_mask.items():
+        score = summarise(scored, examples, words[scored.target], checked.untrained.get(scored))
+        if score is None:
+            unseen.append(scored)
+        else:
+            scores.append(score)
+    return scores, unseen
+
+
+def _check(
+    explainer: Explainer,
+    places: SaliencyPlaces,
+    data: SplitData,
+    plan: SaliencyPlan,
+    found: _Collected,
+    report: Progress,
+) -> _Checked:
+    """Compare maps with those of the same network with weights drawn anew, from the top down."""
+    model, config = explainer.model, plan.config
+    network = model.network
+    if config.check == "none":
+        return _Checked(why_not="The check by random weights was left out.")
+    if network is None or not any(True for _ in network.parameters()):
+        return _Checked(why_not=f"No check by random weights: {model.name!r} has no weights that can be drawn anew.")
+    few = data[: config.check_examples]
+    codes, maps = found.first(len(few))
+    labels = tuple(target for target in explainer.targets if target.kind == "label")
+    answer, first = model.answerer(few[:1], explainer.targets), scaled(to_batch(few[:1], model.device).images)
+    layers = weighted_layers(network, lambda: answer(first))
+    ends = stage_ends(len(layers), config.check == "cascade")
+    stages, last = list[RandomisedStage](), _Collected(0)
+    for number, layer in randomise_downwards(network, layers, ends, plan.seed):
+        report("random weights", len(stages), len(ends))
+        whole = number == ends[-1]
+        some = explainer if whole else replace(explainer, targets=labels)
+        parts = list(some.parts(few, codes=codes[: len(some.targets)]))
+        drawn = np.concatenate([part.maps[: len(labels)] for part in parts], axis=1)
+        pairs = [one.reshape(-1, *one.shape[2:]) for one in (maps[: len(labels)], drawn)]
+        stages.append(RandomisedStage.of(number, layer.name, *pairs))
+        for part in parts if whole else ():
+            last.add(part, places)
+    return _Checked(RandomisationCheck(tuple(stages)), last.by_mask)

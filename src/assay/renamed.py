@@ -1,0 +1,60 @@
+"""Old names: they work for one release, with a warning that says what is used instead."""
+
+import sys
+import warnings
+from collections.abc import Sequence
+from importlib import import_module
+from importlib._abc import Loader
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+ROOMS = {
+    "arrays": ("base",), "code_files": ("base",), "config": ("base",), "distribution": ("base",), "errors": ("base",),
+    "files": ("base",), "frames": ("base",), "html": ("base",), "links": ("base",), "markdown": ("base",),
+    "plots": ("base",), "processes": ("base",), "progress": ("base",), "registry": ("base",), "seeds": ("base",),
+    "concepts": ("logic",), "predictions": ("contracts",), "data": ("dataset", "exchange", "contracts", "base"),
+    "mending": ("lab",), "studies": ("lab",), "suites": ("lab",),
+}  # fmt: skip
+"""Where the names of each old room are offered now."""
+NAMES: dict[str, dict[str, str]] = {}
+"""The new name of each old one, by the room that offered it."""
+
+
+class RenamedRooms(Loader):
+    """Finds an old room, asked after all real modules, and gives its names from the rooms where they are now."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """Return how to load an old room, None for any other module."""
+        package, _, room = name.partition(".")
+        return ModuleSpec(name, self) if package == "assay" and room in ROOMS else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Let the module look up each name when it is first asked for."""
+        old = module.__name__.partition(".")[2]
+
+        def load(name: str) -> Any:
+            if not name.startswith("__"):
+                for room in ROOMS[old]:
+                    found = getattr(import_module(f"assay.{room}"), name, None)
+                    if found is not None:
+                        _warn(f"{module.__name__}.{name}", f"assay.{room}.{name}")
+                        return found
+            raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
+
+        module.__dict__["__getattr__"] = load
+
+
+def renamed(room: str, name: str) -> Any:
+    """Return what an old name at a door is called now, with a warning."""
+    new = NAMES.get(room, {}).get(name)
+    if new is None:
+        raise AttributeError(f"module {room!r} has no attribute {name!r}")
+    _warn(f"{room}.{name}", f"{room}.{new}")
+    return getattr(sys.modules[room], new)
+
+
+def _warn(old: str, new: str) -> None:
+    warnings.warn(f"{old} is now {new}; the old name goes with the next release", DeprecationWarning, stacklevel=3)

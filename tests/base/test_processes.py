@@ -1,0 +1,170 @@
+"""Workers and programs: who they are, that they end with us, and how signals are heard."""
+
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from types import SimpleNamespace
+
+import pytest
+
+from assay.base import processes, to_frame
+
+
+@pytest.mark.parametrize(("said", "number"), [("3", 3), ("0", 0), ("-1", 0), ("x", 0), ("", 0)])
+def test_a_worker_knows_its_number(monkeypatch, said, number):
+    monkeypatch.setenv(processes.WORKER, said)
+    assert processes.worker_number() == number
+
+
+def test_a_process_that_is_alone_has_number_0(monkeypatch):
+    monkeypatch.setenv(processes.WORKER, "9")
+    monkeypatch.delenv(processes.WORKER)
+    assert processes.worker_number() == 0
+    processes.number_worker(2)
+    assert os.environ[processes.WORKER] == "2" and processes.worker_number() == 2
+
+
+PARENT_OF_ONE = """
+import os, subprocess, sys, time
+names = dict(os.environ) if sys.argv[1] == "by hand" else os.environ | {"ASSAY_PARENT": str(os.getpid())}
+code = "import time, os, assay; from assay import processes; HAND; print(os.getpid(), flush=True); time.sleep(60)"
+hand = "processes.end_with_parent(os.getppid())" if sys.argv[1] == "by hand" else "assert processes.PARENT not in os.environ"
+worker = subprocess.Popen([sys.executable, "-c", code.replace("HAND", hand)], env=names, stdout=subprocess.PIPE, text=True)
+print(worker.stdout.readline().strip(), flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("told", ["by hand", "by name"])
+def test_a_worker_ends_with_its_parent_however_that_ends(told):
+    command = [sys.executable, "-c", PARENT_OF_ONE, told]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as parent:
+        worker = int(parent.stdout.readline())
+        watched = os.pidfd_open(worker)
+        assert select.select([watched], [], [], 0.2)[0] == []  # it lives while its parent does
+        parent.kill()
+        assert select.select([watched], [], [], 20)[0] == [watched]
+    os.close(watched)
+
+
+def test_a_parent_that_is_nobody_is_not_watched(monkeypatch):
+    monkeypatch.setenv(processes.PARENT, "x")
+    processes.watch_parent_of_worker()
+    assert processes.PARENT not in os.environ
+
+
+@pytest.fixture
+def signals():
+    """Restore what was heard before."""
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    hook = sys.unraisablehook
+    yield
+    sys.unraisablehook = hook
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_sigterm_is_heard_as_ctrl_c(signals):
+    processes.hear_interrupts()
+    assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
+    assert sys.unraisablehook is processes._send_again
+    processes.stop_hearing_interrupts()
+    assert signal.getsignal(signal.SIGTERM) == signal.getsignal(signal.SIGINT) == signal.SIG_DFL
+
+
+def test_other_threads_leave_signals_alone(signals):
+    before = signal.getsignal(signal.SIGTERM)
+    for listen in (processes.hear_interrupts, processes.stop_hearing_interrupts):
+        faults = []
+
+        def attempt(listen=listen, faults=faults):
+            try:
+                listen()
+            except ValueError as error:  # signals belong to the main thread
+                faults.append(error)
+
+        thread = threading.Thread(target=attempt)
+        thread.start()
+        thread.join()
+        assert not faults and signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_lost_ctrl_c_is_sent_again(monkeypatch):
+    sent, shown = [], []
+
+    class Timer:
+        def __init__(self, seconds, function, arguments):
+            self.call = (seconds, function, arguments)
+
+        def start(self):
+            sent.append(self.call)
+
+    monkeypatch.setattr(processes.threading, "Timer", Timer)
+    monkeypatch.setattr(processes.sys, "__unraisablehook__", shown.append)
+    processes._send_again(SimpleNamespace(exc_type=KeyboardInterrupt))
+    assert sent == [(pytest.approx(0.03), os.kill, (os.getpid(), signal.SIGTERM))] and not shown
+    other = SimpleNamespace(exc_type=ValueError)
+    processes._send_again(other)
+    assert shown == [other] and len(sent) == 1
+
+
+def test_a_program_is_killed_in_the_end_with_all_that_it_started():
+    reading, writing = os.pipe()
+    with processes.start_program(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=writing) as program:
+        assert program.poll() is None and os.getpgid(program.pid) != os.getpgid(0)
+        assert int(os.read(reading, 100)) != program.pid
+    assert program.returncode == -signal.SIGKILL
+    os.close(writing)
+    assert os.read(reading, 1) == b""  # nobody is left who could write
+    os.close(reading)
+
+
+def test_a_program_that_ended_by_itself_keeps_its_code():
+    with processes.start_program(["sh", "-c", "exit 3"]) as program:
+        program.wait()
+    assert program.returncode == 3
+
+
+def test_ctrl_c_waits_while_workers_are_started():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    with processes.block_interrupts():
+        assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+        assert os.environ[processes.PARENT] == str(os.getpid())
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
+    assert processes.PARENT not in os.environ
+
+
+def test_a_gpu_is_a_device_with_a_number(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes, "Path", lambda folder: tmp_path if folder == "/dev" else None)
+    (tmp_path / "nvidiactl").touch()
+    assert not processes.has_gpu()
+    (tmp_path / "nvidia0").touch()
+    assert processes.has_gpu()
+
+
+def test_columns_become_a_data_frame():
+    pytest.importorskip("pandas")
+    frame = to_frame({"a": [1, 2], "b": ["x", "y"]})
+    assert frame.to_dict("list") == {"a": [1, 2], "b": ["x", "y"]}
+
+
+def test_a_program_is_killed_when_we_are():
+    text = (
+        "import sys, time\nfrom assay.base.processes import start_program\n"
+        "with start_program(['sh', '-c', 'sleep 60 & echo $!; wait']):\n    print('watched', flush=True)\n    time.sleep(60)\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", text], stdout=subprocess.PIPE, start_new_session=True) as parent:
+        said = {parent.stdout.readline().strip() for _ in range(2)}  # in either order
+        (number,) = said - {b"watched"}
+        group = os.getpgid(int(number))
+        parent.kill()
+        assert parent.wait() == -signal.SIGKILL
+        try:  # the end of the file, which the program and what it started would hold open
+            assert select.select([parent.stdout], [], [], 20)[0] and parent.stdout.read() == b""
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(group, signal.SIGKILL)
