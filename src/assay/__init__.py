@@ -103,7 +103,6 @@ if TYPE_CHECKING:
     from assay.worlds import World as World
 else:
     from assay.doors import door
-
     from assay.renamed import RenamedRooms
 
     __getattr__, __dir__, __all__ = door(__name__)

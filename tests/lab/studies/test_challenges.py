@@ -7,8 +7,8 @@ from assay.base import ConfigError, Settings
 from assay.contracts import read_predictions
 from assay.dataset import Dataset, Fold
 from assay.lab import read_records, run_study, study_from
-from tests.pixels import TASK
 from tests.lab.studies.test_study import Here
+from tests.pixels import TASK
 
 PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 16, "test": 48, "hard": 16}}
 NOISE = {"challenge": "noise", "annotate": {"label_noise": 0.25, "splits": ["train"]}}

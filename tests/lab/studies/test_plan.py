@@ -8,9 +8,9 @@ import pytest
 
 from assay.base import Settings
 from assay.lab import plan_of, run_study, study_from
+from tests.lab.studies.test_study import Here
 from tests.pixels import TASK
 from tests.samples import needs_task
-from tests.lab.studies.test_study import Here
 
 pytestmark = needs_task("mnlogic")
 PIXELS = {"task": "mnlogic", **TASK, "splits": {"valid": 16, "test": 48, "hard": 16}}

@@ -10,8 +10,8 @@ from assay.families import FAMILIES
 from assay.lab import find_suite, make_data, suite_names
 from assay.models import MODELS
 from assay.tasks import TASKS
-from tests.samples import MISSING, skip_without
 from tests.lab.suites.conftest import CONFIG, Here, suite_of
+from tests.samples import MISSING, skip_without
 
 SUITE = find_suite()
 CHEAP = ("digits-parity", "robots-parts", "robots-missing")

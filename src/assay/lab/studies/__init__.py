@@ -1,1 +1,1 @@
-"""Studies: tasks x models x seeds from one YAML file, turned into steps, carried out by workers, and kept as records."""
+"""Studies: tasks x models x seeds from one YAML file: its steps, the workers that carry them out, its records."""
