@@ -15,7 +15,7 @@ from assay.base import VERSION
 
 def test_public_names_are_listed_and_come_from_their_homes():
     assert dir(assay) == assay.__all__ == sorted(assay.__all__) and assay.__version__ == VERSION
-    homes = {"Concept": "concepts", "parse": "logic", "read_predictions": "predictions", "AssayError": "errors"}
+    homes = {"Concept": "logic", "make": "api", "read_predictions": "contracts", "AssayError": "base"}
     for name, home in homes.items():
         assert getattr(assay, name) is getattr(importlib.import_module(f"assay.{home}"), name)
     for name in ("nothing", "_version", "concept"):
