@@ -6,18 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.base import write_atomically, write_folder
+from assay.base import ProgressCallback, write_atomically, write_folder
 from assay.contracts import Predictions, to_json
 from assay.dataset import Dataset, SplitData, versions
 from assay.diagnosis import provenance
-from assay.models import Discovered, DiscoveryPlan, Progress, discover
+from assay.models import Discovered, DiscoveryPlan, discover
 from assay.reporting import concept_rows, unit_cards, with_pictures, write_discovery
 from assay.runs import PROGRAM, UNITS, RunFolder, write_pairs, write_record
 
 TABLE, PAGE = "discovery.json", "discovery.html"
 
 
-def discover_run(plan: DiscoveryPlan, dataset: Dataset, output: Path, report: Progress = lambda *_: None) -> Discovered:
+def discover_run(
+    plan: DiscoveryPlan, dataset: Dataset, output: Path, report: ProgressCallback = lambda *_: None
+) -> Discovered:
     """Discover concepts, and write what the first seed found as a run, with the scores of all."""
     with write_folder(output, lambda there: (there / TABLE).is_file()) as half:
         discovered = discover(plan, dataset, report)
@@ -25,7 +27,7 @@ def discover_run(plan: DiscoveryPlan, dataset: Dataset, output: Path, report: Pr
     return discovered
 
 
-def write_discovered(discovered: Discovered, dataset: Dataset, output: Path, report: Progress) -> None:
+def write_discovered(discovered: Discovered, dataset: Dataset, output: Path, report: ProgressCallback) -> None:
     """Write predictions, table, units and page, and last the record that makes the folder a run."""
     run, about = RunFolder(output), _about(discovered)
     names = [name for name in dataset.split_names if not name.startswith("train")]

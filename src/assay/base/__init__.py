@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from assay.base.progress import Bar as Bar
     from assay.base.progress import LiveBar as LiveBar
     from assay.base.progress import PlainLines as PlainLines
+    from assay.base.progress import ProgressCallback as ProgressCallback
     from assay.base.progress import Silence as Silence
     from assay.base.progress import duration as duration
     from assay.base.progress import progress_bar as progress_bar

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # rich is imported when something is shown
     from rich.progress import Progress, TaskID
 
+ProgressCallback = Callable[[str, int, int], None]
+"""Told what is done, how much of it, and of how much."""
 FIRST_LINE, BETWEEN_LINES = 10.0, 20.0
 """After how many seconds the first line is written where there is no terminal, and how many lie between lines."""
 

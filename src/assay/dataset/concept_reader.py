@@ -1,6 +1,6 @@
 """A machine that reads concepts off pictures: what annotation and interventions ask of it, whoever it is.
 
-The machines themselves are in `assay.models.language.readers`; who calls, the command line or a study, hands one over.
+The machines themselves are in `assay.models.language`; who calls, the command line or a study, hands one over.
 """
 
 from typing import Any, Protocol

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.models.concept.alignment import align_run as align_run
     from assay.models.concept.probcbm import MOST_LOG_VARIANCE as MOST_LOG_VARIANCE
     from assay.models.concept.probcbm import ProbCBM as ProbCBM
+    from assay.models.core.concept_readers import reader_for as reader_for
     from assay.models.core.devices import describe_gpu as describe_gpu
     from assay.models.core.devices import device_for as device_for
     from assay.models.core.devices import number_formats as number_formats
@@ -50,7 +51,6 @@ if TYPE_CHECKING:
     from assay.models.explain.discovery.discovering import Discovered as Discovered
     from assay.models.explain.discovery.discovering import DiscoveryPlan as DiscoveryPlan
     from assay.models.explain.discovery.discovering import discover as discover
-    from assay.models.explain.discovery.method import Progress as Progress
     from assay.models.explain.discovery.method import SplitRows as SplitRows
     from assay.models.explain.probes.activations import Subject as Subject
     from assay.models.explain.probes.activations import activations as activations
@@ -82,11 +82,6 @@ if TYPE_CHECKING:
     from assay.models.external.pyc import wrap_pyc as wrap_pyc
     from assay.models.external.wrapped import Wrapped as Wrapped
     from assay.models.external.wrapped import wrap as wrap
-    from assay.models.language.incontext.cache import Cache as Cache
-    from assay.models.language.incontext.client import Reply as Reply
-    from assay.models.language.incontext.rate_limit import Timer as Timer
-    from assay.models.language.readers.opening import Report as Report
-    from assay.models.language.readers.opening import reader_for as reader_for
     from assay.models.registered import BACKBONES as BACKBONES
     from assay.models.registered import MODELS as MODELS
     from assay.models.rule.bears import Bears as Bears

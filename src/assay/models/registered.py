@@ -1,4 +1,4 @@
-"""The bundled models and backbones by name and address, so that listing them imports nothing heavy."""
+"""The bundled models, backbones and readers of concepts by name, so that listing them imports nothing heavy."""
 
 from assay.base import Registry
 
@@ -43,7 +43,7 @@ for _name, _summary, _target in (
     (
         "incontext",
         "a language or vision-language model that is shown examples and asked for the rule",
-        "language.incontext.learner:InContext",
+        "language.incontext:InContext",
     ),
 ):
     MODELS.add(_name, _summary, f"assay.models.{_target}")
@@ -85,3 +85,7 @@ for _name, _summary, _target in (
     ),
 ):
     BACKBONES.add(_name, _summary, f"assay.models.backbones.{_target}")
+
+READERS = Registry("reader")
+READERS.add("vlm", "a vision-language model behind an endpoint", "assay.models.language.vlm:VlmReader")
+READERS.add("clip", "CLIP from a local folder", "assay.models.language.clip:ClipReader")

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import ConfigError, DataError
+from assay.base import ConfigError, DataError, ProgressCallback
 from assay.dataset import Annotation, Dataset
 from assay.exchange import Machine, likeliest_codes, read_scores
-from assay.models import Report, reader_for
+from assay.models import reader_for
 from assay.runs import RunFolder
 
 
-def machine_of(annotation: Annotation, dataset: Dataset, report: Report = lambda *_: None) -> Machine | None:
+def machine_of(annotation: Annotation, dataset: Dataset, report: ProgressCallback = lambda *_: None) -> Machine | None:
     """Return a machine that reads, scores of a CSV file, or predicted concepts of a file or of a run."""
     reader = reader_for(annotation.machine, annotation.reader, report)
     if reader is not None or annotation.machine is None:

@@ -2,12 +2,12 @@
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 
-from assay.base import AssayError, Settings, duration, size_in_words
+from assay.base import AssayError, ProgressCallback, Settings, duration, size_in_words
 from assay.dataset import Dataset, Recipe, make
 from assay.lab.studies.study import DataStep, RunStep, Study
 from assay.lab.studies.work import is_finished
@@ -55,7 +55,7 @@ class StudyPlan:
 
 def plan_of(
     study: Study,
-    watch: Callable[[str, int, int], None] = lambda what, done, all_: None,
+    watch: ProgressCallback = lambda what, done, all_: None,
     trial: bool = True,
     seconds: float = TRIAL_SECONDS,
 ) -> StudyPlan:

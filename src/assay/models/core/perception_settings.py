@@ -7,6 +7,7 @@ from typing import Any
 
 from assay.base import Config, ConfigError, DataError
 from assay.contracts import PAIRS
+from assay.models.core.concept_readers import CLIP, is_reader, open_reader, resolve_reader, without_folder
 from assay.models.core.perception import (
     Detector,
     Perception,
@@ -15,7 +16,6 @@ from assay.models.core.perception import (
     RememberedConcepts,
     TrueConcepts,
 )
-from assay.models.language.readers.opening import CLIP, is_reader, open_reader, resolve_reader, without_folder
 from assay.runs import RUN
 
 

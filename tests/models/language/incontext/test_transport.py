@@ -7,11 +7,12 @@ import threading
 import time
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
+from types import SimpleNamespace
 
 import pytest
 
 from assay.base import AssayError, Settings
-from assay.models import Cache, Order, Reply, Timer, train_run
+from assay.models import Order, train_run
 from tests import endpoint as protocol
 from tests.cli.conftest import assay
 from tests.endpoint import Fault, rule, texts
@@ -41,10 +42,8 @@ def clock(monkeypatch):
         slept.append(seconds)
         now[0] += seconds
 
-    timer = Timer(lambda: now[0], sleep)
-    monkeypatch.setattr(
-        "assay.models.language.incontext.rate_limit.Timer", lambda: timer
-    )  # the clock: nobody waits for an hour in a test
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=sleep)
+    monkeypatch.setattr("assay.models.language.endpoint.time", clock)  # nobody waits for an hour in a test
     return slept, lambda: now[0]
 
 
@@ -251,21 +250,18 @@ def test_replies_of_any_form_are_read(content, one, server):
     assert taught(one, tries=1).in_words()[0] == model.in_words()[0] and len(server.asked) == 1  # from the cache
 
 
-def test_a_cached_answer_is_whole_or_is_not_there(tmp_path):
-    cache, reply = Cache(tmp_path / "cache"), Reply("RULE: ü", "stop", "m", 1, 2, False, 3)
-    request, other = "a" * 64, "b" * 64
-    assert cache.get(request) is None
-    cache.put(request, reply)
-    assert cache.get(request) == reply and cache.get(other) is None
-    (path,) = (tmp_path / "cache").rglob("*.json")
+def test_a_cached_answer_is_whole_or_is_not_there(one, server, tmp_path):
+    cache = tmp_path / "cache"
+    words = taught(one, cache=str(cache)).in_words()
+    (path,) = cache.rglob("*.json")
     whole = path.read_text()
-    for damaged in (whole[: len(whole) // 2], whole.replace("RULE", "RUDE"), "[]", "", whole.replace(request, other)):
+    taught(one, seed=1, cache=str(cache))
+    (other,) = set(cache.rglob("*.json")) - {path}
+    for damaged in (whole[: len(whole) // 2], whole.replace("RULE", "RUDE"), "[]", "", other.read_text()):
         path.write_text(damaged)
-        assert cache.get(request) is None
-    there = path.parent.parent / other[:2] / f"{other}.json"
-    there.parent.mkdir()
-    there.write_text(whole.replace(request, other))
-    assert cache.get(other) is None  # an answer is not taken for that to another request
+        asked = len(server.asked)
+        assert taught(one, cache=str(cache)).in_words()[0] == words[0]
+        assert len(server.asked) == asked + 1 and path.read_text() == whole  # asked anew, and kept again
 
 
 def test_where_answers_cannot_be_kept_nothing_is_asked(one, server, tmp_path):

@@ -16,13 +16,13 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from assay.base import Array, Codes, ConfigError, DataError, Settings, import_extra, validate
+from assay.base import Array, Codes, ConfigError, DataError, ProgressCallback, Settings, import_extra, validate
 from assay.dataset import SplitData
 from assay.logic import Knowledge
 from assay.metrics import concept_values
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Progress, Scaler, SplitRows, seeded
+from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Scaler, SplitRows, seeded
 from assay.models.explain.probes.tcav import Directions, concept_directions
-from assay.models.language.readers.texts import ClipConfig, prompts
+from assay.models.language.texts import ClipConfig, prompts
 
 MIX = 0.99
 """How much of the head's penalty is on the sizes of weights (L1); the rest is on their squares, as published."""
@@ -127,7 +127,7 @@ class PosthocCBM(NamedUnits):
     directions: Directions
     columns: list[int]
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Find the vectors on the training examples whose concepts are all annotated, then fit the head."""
         report(f"{self.name}, seed {self.seed}", 0, 1)
         space, codes = train.data.knowledge.space, train.data.given_concepts
@@ -178,7 +178,7 @@ class LabelFreeCBM(NamedUnits):
     weights: Tensor
     scale: tuple[Tensor, Tensor]
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Learn the projection, leave out the texts that it does not follow, and fit the head."""
         if not self.config.clip:
             raise ConfigError("label-free-cbm needs a local folder with the weights of CLIP: --set clip=FOLDER")
@@ -210,16 +210,16 @@ class LabelFreeCBM(NamedUnits):
         said = [prompts(concept, clip) for concept in knowledge.space.concepts]
         return [value.name for value in values], [said[value.concept][value.value][0] for value in values]
 
-    def _similarities(self, data: SplitData, texts: Sequence[str], report: Progress) -> Tensor:
+    def _similarities(self, data: SplitData, texts: Sequence[str], report: ProgressCallback) -> Tensor:
         """Return how alike each picture and each text are, by CLIP."""
-        from assay.models.language.readers.clip import ClipReader
+        from assay.models.language.clip import ClipReader
 
         settings: dict[str, Any] = {"concepts": list(texts), "device": self.config.device}
         return torch.from_numpy(
             ClipReader(Path(self.config.clip), validate(ClipConfig, Settings(settings)), report).scores(data)
         ).float()
 
-    def _learn(self, rows: Tensor, wanted: Tensor, report: Progress) -> Tensor:
+    def _learn(self, rows: Tensor, wanted: Tensor, report: ProgressCallback) -> Tensor:
         """Return the projection whose units are most alike to what CLIP says, over the examples."""
         with seeded(self.torch_seed()):
             weights = (0.01 * torch.randn(rows.shape[1], wanted.shape[1])).requires_grad_(True)

@@ -7,8 +7,8 @@ import numpy as np
 import torch
 from pydantic import Field
 
-from assay.base import Array, DataError, import_extra, rng_for
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Progress, Scaler, SplitRows
+from assay.base import Array, DataError, ProgressCallback, import_extra, rng_for
+from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Scaler, SplitRows
 
 
 class Components(Discoverer):
@@ -21,7 +21,7 @@ class Components(Discoverer):
     def make(self, units: int) -> Any:
         """Return the estimator of so many units."""
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Fit the estimator; there are no more units than features and examples."""
         report(f"{self.name}, seed {self.seed}", 0, 1)
         self.scaler = Scaler.of(train.rows)
@@ -107,7 +107,7 @@ class NMF(Components):
     config: IterativeConfig
     least: torch.Tensor
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Fit the factors; remember the least of each feature."""
         self.least = train.rows.amin(dim=0).clamp_max(0)
         if bool((self.least < 0).any()):
@@ -149,7 +149,7 @@ class RandomDirections(Discoverer):
     scaler: Scaler
     directions: torch.Tensor
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Draw the directions."""
         self.scaler = Scaler.of(train.rows)
         rng = rng_for(self.seed, self.name, train.rows.shape[1])
@@ -167,7 +167,7 @@ class RandomUnits(Discoverer):
 
     name = "random"
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Learn nothing."""
 
     def units(self, split: SplitRows) -> Array:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import Array, ConfigError, DataError, Settings, rng_for, validate
+from assay.base import Array, ConfigError, DataError, ProgressCallback, Settings, rng_for, validate
 from assay.contracts import Answer, Predictions
 from assay.dataset import Dataset, SplitData
 from assay.metrics import (
@@ -22,7 +22,7 @@ from assay.metrics import (
 )
 from assay.models.core.perception import one_hot
 from assay.models.explain.discovery import METHODS
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Progress, SplitRows
+from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, SplitRows
 from assay.models.explain.discovery.rule_on_top import RuleOnTop, learn_rule
 from assay.models.explain.discovery.sources import ActivationSource, open_source, pictures_of
 from assay.models.explain.probes.activations import INPUT
@@ -169,7 +169,7 @@ def _plain(number: float) -> float | None:
     return None if np.isnan(number) else number
 
 
-def discover(plan: DiscoveryPlan, dataset: Dataset, report: Progress = lambda *_: None) -> Discovered:
+def discover(plan: DiscoveryPlan, dataset: Dataset, report: ProgressCallback = lambda *_: None) -> Discovered:
     """Discover concepts by every seed of a plan, and score them against the true ones.
 
     Units are learned on the training split, matched on validation and scored on the test split.

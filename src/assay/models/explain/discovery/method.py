@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -11,11 +11,8 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from assay.base import Array, Config, rng_for
+from assay.base import Array, Config, ProgressCallback, rng_for
 from assay.dataset import SplitData
-
-Progress = Callable[[str, int, int], None]
-"""Told what is done, how much of it, and of how much."""
 
 
 class DiscoveryConfig(Config):
@@ -58,7 +55,7 @@ class Discoverer(ABC):
         """What a reader of the result must know, a sentence each."""
 
     @abstractmethod
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Learn from the training examples; what must be chosen is chosen on validation."""
 
     @abstractmethod

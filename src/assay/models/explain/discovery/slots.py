@@ -14,9 +14,9 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.base import Array
+from assay.base import Array, ProgressCallback
 from assay.models.core.devices import device_of
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Progress, SplitRows, seeded
+from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, SplitRows, seeded
 
 TOLD = 10
 STEP = 4
@@ -157,7 +157,7 @@ class Slots(Discoverer):
     network: SlotAutoencoder
     size: DrawnSize
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Train on the pictures alone; note how much of their variance is drawn on validation."""
         device = device_of(self.config.device)
         channels, height, width = train.rows.shape[1:]
@@ -167,7 +167,7 @@ class Slots(Discoverer):
             self._descend(self.size(train.rows), generator, report)
         self.notes.append(f"the slots explain {self._explained(valid):.0%} of the variance of validation's pixels")
 
-    def _descend(self, pictures: Tensor, generator: torch.Generator, report: Progress) -> None:
+    def _descend(self, pictures: Tensor, generator: torch.Generator, report: ProgressCallback) -> None:
         config, device = self.config, next(self.network.parameters()).device
         search = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate)
         warm = max(1, config.steps // 10)

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.base import Array
+from assay.base import Array, ProgressCallback
 from assay.models.core.devices import device_of
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Progress, Scaler, SplitRows, seeded
+from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Scaler, SplitRows, seeded
 
 TOLD = 50
 """After how many steps progress is told."""
@@ -86,7 +86,7 @@ class SparseAutoencoder(Discoverer):
     def loss(self, rows: Tensor, idle: Tensor) -> tuple[Tensor, Tensor]:
         """Return the loss of some rows, and their units; `idle` says for how many steps each unit had no part."""
 
-    def fit(self, train: SplitRows, valid: SplitRows, report: Progress) -> None:
+    def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Learn the dictionary."""
         device = device_of(self.config.device)
         self.scaler = Scaler.of(train.rows)
@@ -98,7 +98,7 @@ class SparseAutoencoder(Discoverer):
         if dead:
             self.notes.append(f"{dead} of {self.config.units} units are never active")
 
-    def _descend(self, rows: Tensor, generator: torch.Generator, report: Progress) -> None:
+    def _descend(self, rows: Tensor, generator: torch.Generator, report: ProgressCallback) -> None:
         config = self.config
         search = torch.optim.Adam(self.dictionary.parameters(), lr=config.learning_rate)
         fall = torch.optim.lr_scheduler.LambdaLR(search, lambda step: min(1.0, 5 * (1 - step / config.steps)))

@@ -4,7 +4,7 @@ Probes are fitted on the training split, chosen on validation (the penalty, and 
 others, so that no number comes from examples that something was fitted on.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.base import Array, ConfigError, DataError, Settings, rng_for, validate
+from assay.base import Array, ConfigError, DataError, ProgressCallback, Settings, rng_for, validate
 from assay.contracts import Answer, Predictions
 from assay.dataset import Dataset, SplitData
 from assay.metrics import Score, gather, score
@@ -120,9 +120,7 @@ class Probed:
     """The probe of the best layer."""
 
 
-def probe_layers(
-    subject: Subject, dataset: Dataset, ask: Ask, report: Callable[[str, int, int], None] = lambda *_: None
-) -> Probed:
+def probe_layers(subject: Subject, dataset: Dataset, ask: Ask, report: ProgressCallback = lambda *_: None) -> Probed:
     """Probe layers of a network on a dataset, all by one method."""
     device = device_of(ask.config.device)
     subject.module.to(device)

@@ -2,12 +2,11 @@
 
 import csv
 import io
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from assay.base import write_atomically, write_folder
+from assay.base import ProgressCallback, write_atomically, write_folder
 from assay.contracts import Predictions, to_json
 from assay.dataset import Dataset, SplitData
 from assay.logic import Knowledge
@@ -22,7 +21,7 @@ KEPT = ("model", "seed", "config", "versions", "probe")
 
 
 def probe_run(
-    folder: Path, dataset: Dataset, output: Path, ask: Ask, report: Callable[[str, int, int], None] = lambda *_: None
+    folder: Path, dataset: Dataset, output: Path, ask: Ask, report: ProgressCallback = lambda *_: None
 ) -> Probed:
     """Probe the model of a run, and write what was found to a folder."""
     check_dataset(RunFolder(folder), dataset)

@@ -1,6 +1,6 @@
 """Saliency from start to end: maps of examples, scored on the pixels that show concepts and on marks, and the check."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.base import Array, UnknownName
+from assay.base import Array, ProgressCallback, UnknownName
 from assay.dataset import Dataset, SplitData, versions
 from assay.diagnosis import (
     ExampleScores,
@@ -31,7 +31,6 @@ from assay.models.explain.saliency.randomised import randomise_downwards, stage_
 
 AT_ONCE, MOST_NUMBERS = 64, 2**22
 """How many pictures, and how many numbers of pictures, are explained at once."""
-Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -107,7 +106,7 @@ class Explainer:
     attribution: Attribution
 
     def parts(
-        self, data: SplitData, report: Progress = lambda *_: None, codes: Array | None = None
+        self, data: SplitData, report: ProgressCallback = lambda *_: None, codes: Array | None = None
     ) -> Iterator[ExplainedPart]:
         """Yield the maps of examples, some at a time, of the values that are predicted or of those that `codes` say."""
         height, width, channels = data.picture_shape
@@ -177,7 +176,9 @@ class _Checked:
     why_not: str = ""
 
 
-def explain(model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: Progress = lambda *_: None) -> Saliency:
+def explain(
+    model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: ProgressCallback = lambda *_: None
+) -> Saliency:
     """Explain a model's answers for examples of a split, score the maps, and check the method."""
     if model.network is not None:
         model.network.to(device_of(plan.config.device))
@@ -223,7 +224,7 @@ def _check(
     data: SplitData,
     plan: SaliencyPlan,
     found: _Collected,
-    report: Progress,
+    report: ProgressCallback,
 ) -> _Checked:
     """Compare maps with those of the same network with weights drawn anew, from the top down."""
     model, config = explainer.model, plan.config

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.base import Array, write_atomically, write_folder
+from assay.base import Array, ProgressCallback, write_atomically, write_folder
 from assay.contracts import to_json
 from assay.dataset import Dataset
 from assay.models.explain.saliency.examined import ExaminedModel
-from assay.models.explain.saliency.explaining import Progress, Saliency, explain
+from assay.models.explain.saliency.explaining import Saliency, explain
 from assay.models.explain.saliency.planning import SaliencyPlan
 from assay.render import encode_png
 
@@ -22,7 +22,7 @@ LEAST_SIDE = 128
 
 
 def explain_into(
-    output: Path, model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: Progress = lambda *_: None
+    output: Path, model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: ProgressCallback = lambda *_: None
 ) -> Saliency:
     """Explain a model, and write the record and the maps that are kept into a folder."""
     with write_folder(output, lambda there: (there / RECORD).is_file()) as half:

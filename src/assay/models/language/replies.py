@@ -11,9 +11,9 @@ from typing import Any
 
 from assay.base import AssayError, Codes
 from assay.logic import Concept, ConceptSpace, Formula, Label, Oracle, evaluate, parse, shape_of, walk
-from assay.models.language.incontext.client import Reply
-from assay.models.language.incontext.conversation import one_line
-from assay.models.language.incontext.wording import Form, value_word
+from assay.models.language.conversation import one_line
+from assay.models.language.endpoint import Reply
+from assay.models.language.messages import Form, value_word
 from assay.prolog import rule_of
 
 HEAD = "target"

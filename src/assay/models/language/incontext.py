@@ -6,9 +6,10 @@ predicts, or the model is asked about each example, with the rule that it gave.
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from pydantic import Field, model_validator
 
 from assay.base import Array, Codes, ConfigError
 from assay.contracts import Answer, Predictions
@@ -16,15 +17,34 @@ from assay.dataset import SplitData
 from assay.logic import Label
 from assay.models.core.model import Epoch, Report
 from assay.models.core.perception import MissingPerception
-from assay.models.language.incontext import messages, wording
-from assay.models.language.incontext.conversation import Conversation, ReadFailure
-from assay.models.language.incontext.endpoint_settings import ledger_of, open_conversation
-from assay.models.language.incontext.messages import Part, fill, picture_part, text_part
-from assay.models.language.incontext.replies import HEAD, read_class, read_rule
-from assay.models.language.incontext.settings import InContextConfig
+from assay.models.language import messages
+from assay.models.language.conversation import Conversation, EndpointConfig, ReadFailure, ledger_of, open_conversation
+from assay.models.language.messages import Form, Part, fill, picture_part, text_part
+from assay.models.language.replies import HEAD, read_class, read_rule
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples, most_probable_codes
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
+
+
+class InContextConfig(SymbolicConfig, EndpointConfig):
+    """Settings of an in-context learner. The endpoint and its key come from the environment only."""
+
+    shots: int = Field(24, ge=1)
+    """How many labelled examples the prompt has, balanced over the label's values as far as possible."""
+    show: Literal["images", "symbols", "text"] = "images"
+    """How an example appears in the prompt: as picture, as concepts (predicted by perception), or as text."""
+    form: Form = "formula"
+    """The form of the rule in the answer: words and a `formula`, words and a `prolog` program, or `words` only."""
+    classify: Literal["evaluate", "ask"] = "evaluate"
+    """Who applies the rule: we evaluate the formula on concepts, or the model is asked about each example."""
+    splits: list[str] = ["test"]
+    """The splits that the model is asked about, with classify=ask; for others use `assay predict`."""
+
+    @model_validator(mode="after")
+    def _classifies(self) -> "InContextConfig":
+        if self.form == "words" and self.classify == "evaluate":
+            raise ValueError("form=words leaves nothing to evaluate; use classify=ask, or form=formula or prolog")
+        return self
 
 
 class InContext(FormulaModel):
@@ -109,21 +129,21 @@ class InContext(FormulaModel):
     def _rule_parts(self, label: Label, examples: LabelExamples, rows: Array) -> list[Part]:
         """Return the prompt for a rule: what it is about, the labelled examples, and how to answer."""
         form, first = self.config.form, "rule_from_images" if self.config.show == "images" else "rule_from_symbols"
-        words = wording.vocabulary(self.space, form)
-        parts = [text_part(fill(first, count=len(rows), values=wording.values_in_words(label), vocabulary=words))]
+        words = messages.vocabulary(self.space, form)
+        parts = [text_part(fill(first, count=len(rows), values=messages.values_in_words(label), vocabulary=words))]
         place = self.knowledge.label_names.index(label.name)
         if self._train is None:
             raise ConfigError("examples are shown as they are in a split; use fit")
         source = np.flatnonzero(self._train.given_labels[:, place] >= 0)
         for number, row in enumerate(rows.tolist(), 1):
             description, picture = self._present(self._train, int(source[row]), examples.codes[row], number)
-            answer = wording.value_word(label.values[int(examples.targets[row])])
+            answer = messages.value_word(label.values[int(examples.targets[row])])
             parts += [
                 text_part(fill("example", number=number, answer=answer, description=description)),
                 *picture,
             ]
-        group, example = wording.quantifier_example(self.space)
-        how = {"kind": wording.kind_in_words(label), "group": group, "example": example, "head": HEAD}
+        group, example = messages.quantifier_example(self.space)
+        how = {"kind": messages.kind_in_words(label), "group": group, "example": example, "head": HEAD}
         return [*parts, text_part(fill(f"as_{form}", **how))]
 
     def _present(self, data: SplitData, row: int, codes: Codes, number: int) -> tuple[str, list[Part]]:
@@ -132,7 +152,7 @@ class InContext(FormulaModel):
             return "", [picture_part(data.files([row])[0])]
         if self.config.show == "text":
             return data.texts[row], []
-        return wording.describe_example(self.space, codes, self.config.form, number), []
+        return messages.describe_example(self.space, codes, self.config.form, number), []
 
     # -- answers -------------------------------------------------------------------------------------------------------
 
@@ -182,7 +202,7 @@ class InContext(FormulaModel):
 
     def _class(self, label: Label, notes: Mapping[str, Any], data: SplitData, codes: Codes, row: int) -> int:
         description, picture = self._present(data, row, codes[row], 1)
-        choices = wording.values_in_words(label)
+        choices = messages.values_in_words(label)
         prompt = fill(
             "classify",
             description=description,
@@ -190,7 +210,7 @@ class InContext(FormulaModel):
             rule=notes["words"],
             program=notes["text"],
             form=self.config.form,
-            vocabulary=wording.vocabulary(self.space, self.config.form),
+            vocabulary=messages.vocabulary(self.space, self.config.form),
             choices=choices,
         )
         answer = self.conversation.read(

@@ -1,16 +1,15 @@
-"""Readers by how they are written: `vlm`, or `clip:FOLDER`, with settings of their own. Imports no torch by itself."""
+"""Readers by how they are written: `vlm`, or `clip:FOLDER`, with settings of their own."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from assay.base import ConfigError, Settings, validate
+from assay.base import Config, ConfigError, ProgressCallback, Settings, validate
 from assay.dataset import ConceptReader
+from assay.models.registered import READERS
 
 VLM = "vlm"
 CLIP = "clip:"
-Report = Callable[[str, int, int], None]
-"""Told what is done, how much of it, and of how much."""
 
 
 def is_reader(text: str | None) -> bool:
@@ -22,19 +21,16 @@ def is_reader(text: str | None) -> bool:
     return text is not None and (text == VLM or text.startswith(CLIP) or text == CLIP.removesuffix(":"))
 
 
-def open_reader(text: str, settings: Mapping[str, Any], report: Report = lambda *_: None) -> ConceptReader:
+def open_reader(text: str, settings: Mapping[str, Any], report: ProgressCallback = lambda *_: None) -> ConceptReader:
     """Return the reader that a text names; what is wrong with its settings or its folder is told now."""
-    if text == VLM:
-        from assay.models.language.readers.vlm import VlmConfig, VlmReader
-
-        return VlmReader(validate(VlmConfig, _settings(settings)), report)
-    from assay.models.language.readers.clip import ClipReader
-    from assay.models.language.readers.texts import ClipConfig
-
-    return ClipReader(_clip_folder(text), validate(ClipConfig, _settings(settings)), report)
+    made, folder = READERS[VLM if text == VLM else "clip"], [] if text == VLM else [_clip_folder(text)]
+    reader: ConceptReader = made(*folder, _config(made, settings), report)
+    return reader
 
 
-def reader_for(text: str | None, settings: Mapping[str, Any], report: Report = lambda *_: None) -> ConceptReader | None:
+def reader_for(
+    text: str | None, settings: Mapping[str, Any], report: ProgressCallback = lambda *_: None
+) -> ConceptReader | None:
     """Return the reader that a text names, None where it names something else, which has no such settings."""
     if text is not None and is_reader(text):
         return open_reader(text, settings, report)
@@ -46,14 +42,9 @@ def reader_for(text: str | None, settings: Mapping[str, Any], report: Report = l
 
 def resolve_reader(text: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return text and settings as they are kept: the folder made whole, files of texts read, defaults left out."""
-    if text == VLM:
-        from assay.models.language.readers.vlm import VlmConfig
-
-        return text, validate(VlmConfig, _settings(settings)).model_dump(mode="json", exclude_defaults=True)
-    from assay.models.language.readers.texts import ClipConfig
-
-    kept = validate(ClipConfig, _settings(settings)).model_dump(mode="json", exclude_defaults=True)
-    return f"{CLIP}{_clip_folder(text).resolve()}", kept
+    made = READERS[VLM if text == VLM else "clip"]
+    kept = _config(made, settings).model_dump(mode="json", exclude_defaults=True)
+    return (VLM if text == VLM else f"{CLIP}{_clip_folder(text).resolve()}"), kept
 
 
 def without_folder(text: str) -> str:
@@ -65,8 +56,9 @@ def without_folder(text: str) -> str:
     return f"{CLIP}{Path(text.removeprefix(CLIP)).name}" if text.startswith(CLIP) else Path(text).name
 
 
-def _settings(settings: Mapping[str, Any]) -> Settings:
-    return Settings(dict(settings), dict.fromkeys(settings, "reader"))
+def _config(made: Any, settings: Mapping[str, Any]) -> Config:
+    config: Config = validate(made.Config, Settings(dict(settings), dict.fromkeys(settings, "reader")))
+    return config
 
 
 def _clip_folder(text: str) -> Path:

@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from assay.base import Array, Codes, DataError
+from assay.base import Array, Codes, DataError, ProgressCallback
 from assay.contracts import one_hot
 from assay.dataset import SplitData
 from assay.logic import Concept, Value
-from assay.models.language.incontext.conversation import Conversation, ReadFailure
-from assay.models.language.incontext.endpoint_settings import EndpointConfig, ledger_of, open_conversation
-from assay.models.language.incontext.messages import fill, hashes, opening, picture_part, text_part
-from assay.models.language.incontext.replies import find_values, read_values
-from assay.models.language.readers.opening import VLM, Report
-from assay.models.language.readers.texts import (
+from assay.models.language.conversation import Conversation, EndpointConfig, ReadFailure, ledger_of, open_conversation
+from assay.models.language.messages import fill, hashes, opening, picture_part, text_part
+from assay.models.language.replies import find_values, read_values
+from assay.models.language.texts import (
     ConceptText,
     TextsConfig,
     concept_words,
@@ -49,7 +47,9 @@ class VlmConfig(TextsConfig, EndpointConfig):
 class VlmReader:
     """Concepts as a vision-language model sees them, with certainty; NaN where it says nothing that can be read."""
 
-    def __init__(self, config: VlmConfig, report: Report = lambda *_: None) -> None:
+    Config = VlmConfig
+
+    def __init__(self, config: VlmConfig, report: ProgressCallback = lambda *_: None) -> None:
         self.config, self.report = config, report
         self.ledger = ledger_of(config)
         self.unreadable: set[str] = set()
@@ -117,7 +117,7 @@ class VlmReader:
     def about(self) -> dict[str, Any]:
         """Return which model is asked, and how; never the endpoint's address or key."""
         settings = self.config.model_dump(mode="json", exclude_defaults=True, include=DECISIVE)
-        return {"reader": VLM, "model": self.config.model, "prompts": hashes(PROMPTS), "settings": settings}
+        return {"reader": "vlm", "model": self.config.model, "prompts": hashes(PROMPTS), "settings": settings}
 
     def usage(self) -> dict[str, Any]:
         """Return how many answers there were, what they took, and how many could not be read."""

@@ -1,21 +1,191 @@
-"""A client of the chat protocol that llama.cpp, vLLM, Ollama and hosted models speak; of the standard library alone."""
+"""A client of the chat protocol that llama.cpp, vLLM, Ollama and hosted models speak; of the standard library alone.
+
+The address and the key come from the environment. Requests keep to a rate by the minute and are retried; neither key
+nor address occurs in an error, a reply or a record.
+"""
 
 import http.client
+import ipaddress
 import json
+import os
+import re
 import ssl
+import threading
+import time
 import urllib.error
 import urllib.request
+from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
+from urllib.parse import urlsplit
 
-from assay.models.language.incontext.endpoint import PATH, Endpoint, EndpointError
-from assay.models.language.incontext.rate_limit import RateLimit, RetryPolicy, Timer, retry_after
+from assay.base import AssayError, ConfigError, rng_for
 
+URLS = {"ASSAY_LLM_URL": ("ASSAY_LLM_KEY",), "OPENAI_BASE_URL": ("ASSAY_LLM_KEY", "OPENAI_API_KEY")}
+"""Names of the address in the environment, the first that is set counts; and of the key that may be sent there."""
+PATH = "/chat/completions"
+SHORTEST_KEY = 8
+"""A shorter key is a stand-in, such as `none`: it may occur in any text."""
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 """The HTTP status codes that are retried."""
-LARGEST = 32 * 1024 * 1024
-PIECE = 64 * 1024
+LARGEST, PIECE = 32 * 1024 * 1024, 64 * 1024
+"""How many bytes a reply may have, and how many are read at once."""
+MINUTE, LONGEST_PAUSE = 60.0, 60.0
+"""In seconds; the pause before a retry, unless the endpoint asks for another."""
+
+
+class EndpointError(AssayError):
+    """An endpoint that cannot be reached, refuses, or does not answer as agreed."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """An OpenAI-compatible endpoint. Neither its address nor its key is ever shown or written."""
+
+    url: str = field(repr=False)
+    key: str = field(default="", repr=False)
+    name: str = "ASSAY_LLM_URL"
+    """The name in the environment that gave the address."""
+    key_name: str = "ASSAY_LLM_KEY"
+
+    @classmethod
+    def from_environment(cls) -> "Endpoint":
+        """Return the endpoint that the environment names."""
+        for name, key_names in URLS.items():
+            url = os.environ.get(name, "").strip()
+            if url:
+                set_names = [key_name for key_name in key_names if os.environ.get(key_name, "").strip()]
+                key_name = set_names[0] if set_names else key_names[-1]
+                return cls(_checked_url(url, name), _checked_key(key_name), name, key_name)
+        raise ConfigError(
+            "no endpoint to ask: set ASSAY_LLM_URL to the base of an OpenAI-compatible one, such as "
+            "http://localhost:8080/v1, and ASSAY_LLM_KEY to its key if it needs one"
+        )
+
+    @property
+    def local(self) -> bool:
+        """Whether it is on this machine: all that is recorded about its address."""
+        host = urlsplit(self.url).hostname or ""
+        if host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(host).is_loopback
+        except ValueError:
+            return False
+
+    def without_key(self, text: str) -> str:
+        """Return a text in which the key does not occur."""
+        return text.replace(self.key, "[key]") if len(self.key) >= SHORTEST_KEY else text
+
+
+def _checked_url(url: str, name: str) -> str:
+    try:
+        parts = urlsplit(url)
+        good = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:
+        good = False
+    if not good or re.search(r"[\x00-\x20\x7f-\uffff]", url):
+        raise ConfigError(f"{name} is no address: it must look like https://HOST/v1 or http://localhost:8080/v1")
+    if parts.query or parts.fragment or parts.username is not None:
+        raise ConfigError(
+            f"{name} must be a plain base address, without user, '?' or '#'; a key goes into ASSAY_LLM_KEY"
+        )
+    return url.rstrip("/").removesuffix(PATH)
+
+
+def _checked_key(name: str) -> str:
+    key = os.environ.get(name, "").strip()
+    if not re.fullmatch(r"[\x21-\x7e]*", key):
+        raise ConfigError(f"{name} holds a space or another character that no key has")
+    return key
+
+
+# -- pace --------------------------------------------------------------------------------------------------------------
+
+
+class RateLimit:
+    """Holds requests back so that no minute has more of them, or of their tokens, than allowed."""
+
+    def __init__(self, requests: int | None, tokens: int | None) -> None:
+        self.requests = requests
+        self.tokens = tokens
+        self._sent: deque[tuple[float, int]] = deque()
+        self._lock = threading.Lock()
+
+    def wait(self, tokens: int) -> None:
+        """Return when a request of about so many tokens may be sent, and count it as sent."""
+        while True:
+            with self._lock:
+                pause = self._pause(tokens)
+                if pause <= 0:
+                    self._sent.append((time.monotonic(), tokens))
+                    return
+            time.sleep(pause)
+
+    def count_extra(self, tokens: int) -> None:
+        """Count tokens that a request used beyond what was expected."""
+        if tokens > 0:
+            with self._lock:
+                self._sent.append((time.monotonic(), tokens))
+
+    def _pause(self, tokens: int) -> float:
+        """Return how long to wait until there is room; a request larger than a whole minute goes alone."""
+        now = time.monotonic()
+        while self._sent and now - self._sent[0][0] >= MINUTE:
+            self._sent.popleft()
+        if not self._sent:
+            return 0.0
+        full = self.requests is not None and len(self._sent) >= self.requests
+        spent = sum(count for _, count in self._sent)
+        over = self.tokens is not None and spent + tokens > self.tokens
+        return self._sent[0][0] + MINUTE - now if full or over else 0.0
+
+
+@dataclass(frozen=True)
+class RetryPolicy:
+    """How often to try again, and how long to wait in between."""
+
+    retries: int = 5
+    first: float = 1.0
+    longest: float = 600.0
+    """The longest wait that an endpoint may ask for."""
+    seed: int = 0
+
+    def pause(self, attempt: int, request: str) -> float:
+        """Return the wait before another try: doubling, and spread out at random, from the seed and the request.
+
+        >>> [1 <= RetryPolicy().pause(attempt, "") / 2**attempt <= 1.5 for attempt in range(3)]
+        [True, True, True]
+        """
+        jitter = 1 + 0.5 * float(rng_for(self.seed, "pause", request, attempt).random())
+        return min(LONGEST_PAUSE, self.first * 2.0**attempt) * jitter
+
+
+def retry_after(text: str | None) -> float | None:
+    """Return the seconds that a `Retry-After` header asks for: a number or a date; None for neither.
+
+    >>> retry_after("2.5"), retry_after("soon"), retry_after("Thu, 01 Jan 1970 00:00:00 GMT")
+    (2.5, None, 0.0)
+    """
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+        return seconds if 0 <= seconds < float("inf") else None
+    except ValueError:
+        pass
+    try:
+        when = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    when = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (when - datetime.now(UTC)).total_seconds())
+
+
+# -- requests ----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -51,11 +221,7 @@ class Client:
     """Sends requests to an endpoint, with retries and within the rate limit."""
 
     def __init__(self, endpoint: Endpoint, pace: RateLimit, patience: RetryPolicy, timeout: float) -> None:
-        self.endpoint = endpoint
-        self.rate_limit = pace
-        self.retry_policy = patience
-        self.timeout = timeout
-        self.clock: Timer = pace.clock
+        self.endpoint, self.rate_limit, self.retry_policy, self.timeout = endpoint, pace, patience, timeout
         self._reached = False
         around = [urllib.request.ProxyHandler({})] if endpoint.local else []
         self._opener = urllib.request.build_opener(_NoRedirect, *around)
@@ -72,7 +238,7 @@ class Client:
                 return replace(reply, retries=attempt)
             except TemporaryFailure as problem:
                 pause = self._pause_after(problem, attempt, request)
-            self.clock.sleep(pause)
+            time.sleep(pause)
             attempt += 1
 
     def _pause_after(self, problem: TemporaryFailure, attempt: int, request: str) -> float:
@@ -114,12 +280,12 @@ class Client:
 
     def _read(self, response: http.client.HTTPResponse) -> bytes:
         """Read an answer, however slowly it comes, within the time for one."""
-        end = self.clock.now() + self.timeout
+        end = time.monotonic() + self.timeout
         pieces, size = list[bytes](), 0
         while piece := response.read1(PIECE):
             pieces.append(piece)
             size += len(piece)
-            if self.clock.now() > end:
+            if time.monotonic() > end:
                 raise TimeoutError
             if size > LARGEST:
                 raise EndpointError(f"the endpoint of {self.endpoint.name} answers with more than {LARGEST} bytes")

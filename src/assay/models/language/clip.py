@@ -14,13 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.base import Array, ConfigError, DataError
+from assay.base import Array, ConfigError, DataError, ProgressCallback
 from assay.dataset import SplitData
 from assay.models.backbones.frozen import Frozen, signature
 from assay.models.backbones.vision import load_pretrained, preprocessing, vision_library
 from assay.models.core.devices import device_of
-from assay.models.language.readers.opening import Report
-from assay.models.language.readers.texts import ClipConfig, prompts, refuse_unknown_texts
+from assay.models.language.texts import ClipConfig, prompts, refuse_unknown_texts
 
 TOKENIZERS = (("tokenizer.json",), ("vocab.json", "merges.txt"))
 """The files that a tokenizer can be in."""
@@ -42,7 +41,9 @@ class ClipImages(nn.Module):
 class ClipReader:
     """Concepts by the similarity of pictures and texts."""
 
-    def __init__(self, folder: Path, config: ClipConfig, report: Report = lambda *_: None) -> None:
+    Config = ClipConfig
+
+    def __init__(self, folder: Path, config: ClipConfig, report: ProgressCallback = lambda *_: None) -> None:
         self.folder, self.config, self.report = folder, config, report
         self.device = device_of(config.device)
         library = vision_library("the reader 'clip'")

@@ -1,1 +1,0 @@
-"""Machines that read concepts off pictures: a vision-language model behind an endpoint, or CLIP from a local folder."""
