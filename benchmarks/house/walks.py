@@ -1,0 +1,147 @@
+"""`python -m benchmarks.house walks`: the modules that calls pass through in three commands, in order of first touch.
+
+Each command runs in a process of its own on tiny data, with a profiler that notes each function called. What runs while
+a module is imported does not count: a reader who follows the calls does not pass there. The modules of one registry
+(metrics, checks, readers of a table's columns) count once, as a reader looks at one of them. `--write` puts the three
+walks as diagrams into `docs/architecture.md`.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs" / "architecture.md"
+REGISTRIES = ("diagnosis/checks/",)
+"""Folders whose modules register under names; those of one count once."""
+WALKS = {
+    "make": "make mnadd-evenodd -n 60 --workers 1 -o data",
+    "train": "train dpl data --set epochs=1 -o run",
+    "diagnose": "diagnose run",
+}
+"""The words of each command; each runs where those before it left their folders."""
+MOST = {"make": 42, "train": 50, "diagnose": 52}
+"""More would be a house in which a newcomer is lost."""
+TRACE = r"""
+import inspect, json, os, sys
+from pathlib import Path
+import assay
+from assay.__main__ import main
+HOME = str(Path(assay.__file__).parent) + os.sep
+steps, inside = [], [0]
+def watch(frame, event, what):
+    code = frame.f_code
+    if code.co_name == "<module>":
+        inside[0] += (event == "call") - (event == "return")
+    elif event == "call" and not inside[0] and code.co_filename.startswith(HOME) and code.co_flags & inspect.CO_OPTIMIZED:
+        file = code.co_filename[len(HOME):]
+        back = frame.f_back
+        while back is not None and not back.f_code.co_filename.startswith(HOME):
+            back = back.f_back
+        caller = back.f_code.co_filename[len(HOME):] if back is not None else ""
+        steps.append((caller, file, code.co_firstlineno))
+sys.argv = ["assay", *sys.argv[2:]]
+sys.setprofile(watch)
+try:
+    main()
+except SystemExit:
+    pass
+sys.setprofile(None)
+seen = dict.fromkeys(steps)
+Path(os.environ["WALK"]).write_text(json.dumps(list(seen)))
+"""
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The calls of a command: who called which function of which file, each once, in order of first touch."""
+
+    name: str
+    words: str
+    calls: list[tuple[str, str, int]]
+
+    @property
+    def modules(self) -> list[str]:
+        """The modules in order of first touch, those of a registry as one."""
+        return list(dict.fromkeys(counted_as(file) for _, file, _ in self.calls))
+
+    @property
+    def rooms(self) -> list[tuple[str, str]]:
+        """Which room calls which other, in order of first touch."""
+        pairs = ((room_of(caller), room_of(file)) for caller, file, _ in self.calls if caller)
+        return list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
+
+    def diagram(self) -> str:
+        """Return the walk as a Mermaid diagram: rooms with how many of their modules calls pass through."""
+        count = Counter(room_of(module) for module in self.modules)
+        rooms = list(dict.fromkeys(room_of(module) for module in self.modules))
+        lines = [f'    {room}["{room} ({count[room]})"]' for room in rooms]
+        lines += [f"    {caller} --> {room}" for caller, room in self.rooms]
+        return "\n".join(["```mermaid", "flowchart LR", *lines, "```"])
+
+    def text(self) -> str:
+        """Return what the page says of the walk."""
+        functions = len({(file, line) for _, file, line in self.calls})
+        return (
+            f"**`assay {self.words}`**: {len(self.modules)} modules in {len({room_of(m) for m in self.modules})} rooms, "
+            f"{functions} functions.\n\n{self.diagram()}"
+        )
+
+
+def counted_as(file: str) -> str:
+    """Return the module, or the folder of a registry that it lies in.
+
+    >>> counted_as("diagnosis/checks/sound.py"), counted_as("diagnosis/verdict.py")
+    ('diagnosis/checks/', 'diagnosis/verdict.py')
+    """
+    return next((folder for folder in REGISTRIES if file.startswith(folder)), file)
+
+
+def room_of(file: str) -> str:
+    """Return the room that a file lies in; a file that is in none is the entrance.
+
+    >>> room_of("logic/formula.py"), room_of("doors.py")
+    ('logic', 'assay')
+    """
+    return file.split("/")[0] if "/" in file else "assay"
+
+
+def walk_all() -> list[Walk]:
+    """Run the three commands, one after the other, in a folder that is deleted again."""
+    with tempfile.TemporaryDirectory(prefix="walk-") as place:
+        return [walk(name, words, Path(place)) for name, words in WALKS.items()]
+
+
+def walk(name: str, words: str, place: Path) -> Walk:
+    """Run a command with a profiler."""
+    path = place / f"{name}.json"
+    environment = {**os.environ, "WALK": str(path), "CUDA_VISIBLE_DEVICES": "", "XDG_CACHE_HOME": str(place / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", TRACE, name, *words.split()], cwd=place, env=environment, capture_output=True, text=True
+    )
+    if done.returncode or not path.exists():
+        raise RuntimeError(done.stderr[-1000:])
+    return Walk(name, words, [(str(a), str(b), int(c)) for a, b, c in json.loads(path.read_text(encoding="utf-8"))])
+
+
+def page_with(walks: list[Walk], page: str) -> str:
+    """Return the page of the architecture with these walks between its markers."""
+    begin, end = "<!-- walks: begin -->", "<!-- walks: end -->"
+    before, _, rest = page.partition(begin)
+    return f"{before}{begin}\n\n" + "\n\n".join(walk.text() for walk in walks) + f"\n\n{end}{rest.partition(end)[2]}"
+
+
+def main(write: bool) -> int:
+    """Print the walks, or write them into the page; fail where one is too long."""
+    walks = walk_all()
+    for each in walks:
+        print(f"{each.name}: {len(each.modules)} modules (at most {MOST[each.name]})")
+        print("  " + " ".join(each.modules))
+    if write:
+        PAGE.write_text(page_with(walks, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    return int(any(len(each.modules) > MOST[each.name] for each in walks))
