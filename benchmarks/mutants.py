@@ -30,10 +30,7 @@ SECONDS = 240
 """How long the tests of one fault may run."""
 NO_TESTS = 5
 """What pytest ends with if a file has no test that is run."""
-OTHER_FOLDERS = {
-    "contracts": "data", "prolog": "logic/prolog", "models/alpha_ilp": "models/test_alpha_ilp.py",
-    "families/photos": "families/coco", "families/rsbench": "families",
-}  # fmt: skip
+OTHER_FOLDERS = {"families/photos": "families/coco", "families/rsbench": "families"}
 """Where the tests of a folder are, if not under the same name."""
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?\.py(?:::.+?)?)(?: - .*)?$", re.MULTILINE)
 

@@ -27,9 +27,9 @@ def test_a_fault_must_fit_exactly_once():
         ("auditing/noise.py", "tests/auditing/", ""),
         ("prolog/lift.py", "tests/prolog/", ""),
         ("diagnosis/interventions/units.py", "tests/diagnosis/", "test_units.py"),
-        ("models/alpha_ilp/modes.py", "tests/models/test_alpha_ilp.py", "test_alpha_ilp.py"),
+        ("models/symbolic/alpha_ilp/modes.py", "tests/models/symbolic/", "test_alpha_ilp.py"),
         ("models/core/losses.py", "tests/models/core/", ""),
-        ("seeds.py", "tests/test_", "test_seeds.py"),
+        ("base/seeds.py", "tests/base/", "test_seeds.py"),
     ],
 )
 def test_faults_are_tried_by_the_tests_of_their_folder_and_by_the_laws(file, folder, first):
@@ -47,7 +47,7 @@ def test_files_that_name_the_module_are_run_before_the_others():
 
 def test_a_list_that_no_longer_fits_is_refused(tmp_path):
     path = tmp_path / "list.json"
-    fits = {"file": "seeds.py", "old": "SMALL_DECK = 1024", "new": "SMALL_DECK = 1023"}
+    fits = {"file": "base/seeds.py", "old": "SMALL_DECK = 1024", "new": "SMALL_DECK = 1023"}
     path.write_text(json.dumps([fits]))
     assert [mutant.new for mutant in read_list(path)] == ["SMALL_DECK = 1023"]
     path.write_text(json.dumps([fits, {**fits, "old": "SMALL_DECK = 7"}]))
@@ -117,27 +117,30 @@ def test_a_draw_is_repeated_by_its_seed_and_spread_over_functions():
 
 
 def test_a_planted_fault_is_caught_by_a_test_that_reaches_it_and_by_no_other():
-    faults = mutations((SOURCES / "seeds.py").read_text(encoding="utf-8"))
-    fault = planted.Fault("seeds.py", next(fault for fault in faults if fault.function == "rng_for"))
-    functions = planted.functions_of(["seeds.py"])
-    assert planted.try_out(fault, ["tests/test_seeds.py"], 1.0, functions) == planted.CAUGHT
-    assert planted.try_out(fault, ["tests/test_html.py"], 1.0, functions) == planted.SURVIVED
+    faults = mutations((SOURCES / "base/seeds.py").read_text(encoding="utf-8"))
+    fault = planted.Fault("base/seeds.py", next(fault for fault in faults if fault.function == "rng_for"))
+    functions = planted.functions_of(["base/seeds.py"])
+    assert planted.try_out(fault, ["tests/base/test_seeds.py"], 1.0, functions) == planted.CAUGHT
+    assert planted.try_out(fault, ["tests/base/test_html.py"], 1.0, functions) == planted.SURVIVED
     assert planted.judge_by_tests(fault, Reach(), [], functions) == planted.UNREACHED
 
 
 def test_written_faults_are_those_in_functions_of_the_folder(tmp_path):
     inside = {"file": "worlds/world.py", "old": "class World:", "new": "class World(object):"}
-    text = (SOURCES / "seeds.py").read_text(encoding="utf-8")
+    text = (SOURCES / "base/seeds.py").read_text(encoding="utf-8")
     start = text.index("return", text.index("def rng_for"))
     line = text[start : text.index("\n", start)]
-    wrong = {"file": "seeds.py", "old": line, "new": "return None"}
+    wrong = {"file": "base/seeds.py", "old": line, "new": "return None"}
     (tmp_path / "list.json").write_text(
         json.dumps([wrong, inside, {**wrong, "old": "SMALL_DECK = 1024", "new": "SMALL_DECK = 1"}])
     )
     (fault,) = planted.written_faults(tmp_path / "list.json", ".")
-    assert fault.file == "seeds.py" and fault.mutation.function == "rng_for"
+    assert fault.file == "base/seeds.py" and fault.mutation.function == "rng_for"
     assert text.splitlines()[fault.mutation.line - 1].strip() == line
-    assert planted.try_out(fault, ["tests/test_seeds.py"], 1.0, planted.functions_of(["seeds.py"])) == planted.CAUGHT
+    assert (
+        planted.try_out(fault, ["tests/base/test_seeds.py"], 1.0, planted.functions_of(["base/seeds.py"]))
+        == planted.CAUGHT
+    )
     assert planted.written_faults(tmp_path / "list.json", "worlds") == []
 
 

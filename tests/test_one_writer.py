@@ -12,7 +12,7 @@ import pytest
 import assay
 
 PACKAGE = Path(assay.__file__).parent
-DOOR = {"files.py"}
+DOOR = {"base/files.py"}
 WRITERS = {
     "write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "rename", "renames", "symlink", "link",
     "copy", "copy2", "copyfile", "copytree", "move", "mkstemp", "mktemp", "NamedTemporaryFile", "truncate", "ftruncate",

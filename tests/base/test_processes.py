@@ -31,7 +31,7 @@ def test_a_process_that_is_alone_has_number_0(monkeypatch):
 PARENT_OF_ONE = """
 import os, subprocess, sys, time
 names = dict(os.environ) if sys.argv[1] == "by hand" else os.environ | {"ASSAY_PARENT": str(os.getpid())}
-code = "import time, os, assay; from assay import processes; HAND; print(os.getpid(), flush=True); time.sleep(60)"
+code = "import time, os, assay; from assay.base import processes; HAND; print(os.getpid(), flush=True); time.sleep(60)"
 hand = "processes.end_with_parent(os.getppid())" if sys.argv[1] == "by hand" else "assert processes.PARENT not in os.environ"
 worker = subprocess.Popen([sys.executable, "-c", code.replace("HAND", hand)], env=names, stdout=subprocess.PIPE, text=True)
 print(worker.stdout.readline().strip(), flush=True)
