@@ -38,7 +38,9 @@ def watch(frame, event, what):
     code = frame.f_code
     if code.co_name == "<module>":
         inside[0] += (event == "call") - (event == "return")
-    elif event == "call" and not inside[0] and code.co_filename.startswith(HOME) and code.co_flags & inspect.CO_OPTIMIZED:
+    elif event == "call" and not inside[0] and code.co_filename.startswith(HOME):
+        if not code.co_flags & inspect.CO_OPTIMIZED:
+            return  # the body of a class
         file = code.co_filename[len(HOME):]
         back = frame.f_back
         while back is not None and not back.f_code.co_filename.startswith(HOME):
@@ -88,8 +90,8 @@ class Walk:
         """Return what the page says of the walk."""
         functions = len({(file, line) for _, file, line in self.calls})
         return (
-            f"**`assay {self.words}`**: {len(self.modules)} modules in {len({room_of(m) for m in self.modules})} rooms, "
-            f"{functions} functions.\n\n{self.diagram()}"
+            f"**`assay {self.words}`**: {len(self.modules)} modules in "
+            f"{len({room_of(module) for module in self.modules})} rooms, {functions} functions.\n\n{self.diagram()}"
         )
 
 
