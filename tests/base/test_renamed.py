@@ -44,7 +44,7 @@ def test_the_warning_is_about_the_line_that_uses_the_old_name() -> None:
 @pytest.mark.parametrize("room", ROOMS)
 def test_no_other_name_is_found_in_an_old_room(room: str) -> None:
     with pytest.raises(AttributeError, match=f"module 'assay.{room}' has no attribute 'nonsense'"):
-        importlib.import_module(f"assay.{room}").nonsense  # noqa: B018
+        importlib.import_module(f"assay.{room}").nonsense
 
 
 @pytest.mark.parametrize("name", ["assay.nonsense", "assay.config.deeper", "assay.logic.nonsense"])
