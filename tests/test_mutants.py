@@ -156,5 +156,5 @@ def test_the_quickest_test_of_a_line_comes_first_and_new_tests_are_known_by_name
     reach = Reach({"a.py": {"3": ["slow", "quick"]}}, {"slow": 2.0, "quick": 0.1})
     assert reach.tests("a.py", 3) == ["quick", "slow"] and reach.tests("a.py", 4) == []
     fault = planted.draw("worlds", "split", 1, seed=0)[0]
-    assert planted.NewTest("t", "from assay.worlds.split import Split", "").may_reach(fault)
+    assert planted.NewTest("t", "from assay.worlds.world import Split", "").may_reach(fault)
     assert not planted.NewTest("t", "from assay.worlds.world import World", "assert 1").may_reach(fault)

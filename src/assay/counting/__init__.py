@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from assay.counting.count import ReadingCount as ReadingCount
     from assay.counting.count import count_readings as count_readings
     from assay.counting.count import describe_unused as describe_unused
-    from assay.counting.large_numbers import numeral as numeral
-    from assay.counting.large_numbers import numerals as numerals
+    from assay.counting.count import numeral as numeral
+    from assay.counting.count import numerals as numerals
+    from assay.counting.problem import ReadingClass as ReadingClass
+    from assay.counting.problem import ReadingEntry as ReadingEntry
     from assay.counting.problem import Supervised as Supervised
-    from assay.counting.reading_classes import ReadingClass as ReadingClass
-    from assay.counting.reading_classes import ReadingEntry as ReadingEntry
-    from assay.counting.reading_classes import cells as cells
-    from assay.counting.reading_classes import check_reading_class as check_reading_class
-    from assay.counting.whole_worlds import WorldReadings as WorldReadings
+    from assay.counting.problem import cells as cells
+    from assay.counting.problem import check_reading_class as check_reading_class
+    from assay.counting.readings import WorldReadings as WorldReadings
 else:
     from assay.doors import door
 

@@ -1,4 +1,7 @@
-"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget."""
+"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget.
+
+Numbers that may be too long to read, in words.
+"""
 
 import math
 import time
@@ -10,12 +13,16 @@ import numpy as np
 from assay.base import Codes, ConfigError, KnowledgeError, TooLarge, html_table, html_text
 from assay.counting.concept_permutations import count_block
 from assay.counting.counterexample_guided import all_worlds, prove_on_all, sample_worlds
-from assay.counting.large_numbers import numeral, numerals
-from assay.counting.problem import Problem, Supervised, deciding_concepts
-from assay.counting.reading_classes import ReadingClass, check_reading_class, most_readings
-from assay.counting.readings import Readings
+from assay.counting.problem import (
+    Problem,
+    ReadingClass,
+    Supervised,
+    check_reading_class,
+    deciding_concepts,
+    most_readings,
+)
+from assay.counting.readings import Readings, WorldReadings
 from assay.counting.solver import OutOfTime
-from assay.counting.whole_worlds import WorldReadings
 from assay.logic import TRUE, Knowledge
 
 MOST_DIGITS = 100_000
@@ -268,3 +275,32 @@ def _free(knowledge: Knowledge, used: list[int]) -> int:
     if digits > MOST_DIGITS:
         raise TooLarge(f"the count has about {digits:,.0f} digits, more than the {MOST_DIGITS:,} that are written out")
     return math.prod(base**times for base, times in factors)
+
+
+MOST = 10**6
+"""Above it, a number is written as a power of ten."""
+
+
+def numeral(number: int) -> str:
+    """Return a number with thousands apart, or as a power of ten.
+
+    >>> numeral(178_405), numeral(178_405_961), numeral(10**71 - 1)
+    ('178,405', '1.8 x 10^8', '1.0 x 10^71')
+    """
+    if number <= MOST:
+        return f"{number:,}"
+    exponent = math.floor(math.log10(number))
+    digits = (number + 5 * 10 ** (exponent - 2)) // 10 ** (exponent - 1)  # two digits, rounded without floats
+    while not 10 <= digits < 100:
+        exponent += 1 if digits >= 100 else -1
+        digits = (number + 5 * 10 ** (exponent - 2)) // 10 ** (exponent - 1)
+    return f"{digits // 10}.{digits % 10} x 10^{exponent}"
+
+
+def numerals(low: int, high: int) -> str:
+    """Return a number, or the range that it lies in.
+
+    >>> numerals(3, 3), numerals(0, 10**9)
+    ('3', '0 to 1.0 x 10^9')
+    """
+    return numeral(low) if low == high else f"{numeral(low)} to {numeral(high)}"

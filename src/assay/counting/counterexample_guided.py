@@ -13,8 +13,7 @@ from itertools import product
 import numpy as np
 
 from assay.base import Array, Codes, Deck, TooLarge
-from assay.counting.problem import Problem, Supervised, deciding_concepts
-from assay.counting.reading_classes import Cell, ReadingClass, cells
+from assay.counting.problem import Cell, Problem, ReadingClass, Supervised, cells, deciding_concepts
 from assay.counting.readings import Readings
 from assay.counting.solver import OutOfTime, check_time
 from assay.logic import (

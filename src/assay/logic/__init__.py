@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from assay.logic.circuit import compile_diagram as compile_diagram
     from assay.logic.circuit import compile_part as compile_part
     from assay.logic.circuit import letters as letters
+    from assay.logic.cnf import CNF as CNF
     from assay.logic.cnf import clauses_formula as clauses_formula
     from assay.logic.cnf import knowledge_from_cnf as knowledge_from_cnf
+    from assay.logic.cnf import parse_dimacs as parse_dimacs
+    from assay.logic.cnf import random_cnf as random_cnf
     from assay.logic.cnf import to_cnf as to_cnf
     from assay.logic.concepts import ABSENT as ABSENT
     from assay.logic.concepts import ABSENT_NUMBER as ABSENT_NUMBER
@@ -30,9 +33,10 @@ if TYPE_CHECKING:
     from assay.logic.concepts import digits as digits
     from assay.logic.concepts import kind_of_value as kind_of_value
     from assay.logic.concepts import listing as listing
+    from assay.logic.decode import BUDGET as BUDGET
     from assay.logic.decode import Decoder as Decoder
-    from assay.logic.dimacs import CNF as CNF
-    from assay.logic.dimacs import parse_dimacs as parse_dimacs
+    from assay.logic.decode import Limits as Limits
+    from assay.logic.decode import dead_ends as dead_ends
     from assay.logic.distance import distances as distances
     from assay.logic.evaluation import COMPARE as COMPARE
     from assay.logic.evaluation import Evaluator as Evaluator
@@ -84,14 +88,9 @@ if TYPE_CHECKING:
     from assay.logic.knowledge import Knowledge as Knowledge
     from assay.logic.knowledge import Label as Label
     from assay.logic.knowledge import Odds as Odds
-    from assay.logic.latex_text import latex as latex
-    from assay.logic.limits import BUDGET as BUDGET
-    from assay.logic.limits import Limits as Limits
-    from assay.logic.limits import dead_ends as dead_ends
-    from assay.logic.parser import parse as parse
-    from assay.logic.random_clauses import random_cnf as random_cnf
+    from assay.logic.notation import latex as latex
+    from assay.logic.notation import parse as parse
     from assay.logic.residual import Residuals as Residuals
-    from assay.logic.sensitivity import flips as flips
     from assay.logic.tally import chance_of as chance_of
     from assay.logic.tally import true_outcomes as true_outcomes
     from assay.logic.tally import truth_diagram as truth_diagram
@@ -105,6 +104,7 @@ if TYPE_CHECKING:
     from assay.logic.traverse import walk as walk
     from assay.logic.variants import Boundary as Boundary
     from assay.logic.variants import boundary_of as boundary_of
+    from assay.logic.variants import flips as flips
     from assay.logic.write import quote as quote
 else:
     from assay.doors import door

@@ -3,17 +3,115 @@
 A boolean concept is one literal; a concept with more values has one literal for each (one-hot), and exactly one of them
 is true. Connectives are encoded by Tseitin's definitions, arithmetic through the decision diagram; both keep the number
 of models.
+
+DIMACS: the text form of clauses, with comments that say which literal is which value.
+
+Random l-CNF rules: clauses of distinct variables that hold together.
 """
 
+import ast
+import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+import numpy as np
+
+from assay.base import ConfigError, DataError
 from assay.logic import formula as f
 from assay.logic.circuit import Diagram, compile_diagram, compile_part
 from assay.logic.concepts import ConceptSpace, Value, bits
-from assay.logic.dimacs import CNF, Clause
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula, shape_of
 from assay.logic.knowledge import Knowledge
+
+Clause = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class CNF:
+    """Clauses over variables 1..n, and the meaning of some literals as (name, value)."""
+
+    variables: int
+    clauses: tuple[Clause, ...]
+    meanings: Mapping[int, tuple[str, Value]] = field(default_factory=dict)
+
+    def to_dimacs(self) -> str:
+        """Return the DIMACS text; a comment `c LITERAL NAME = VALUE` says what a literal means."""
+        comments = [f"c {literal} {name} = {value!r}" for literal, (name, value) in self.meanings.items()]
+        projection = sorted({abs(literal) for literal in self.meanings})
+        projected = [f"c p show {' '.join(map(str, projection))} 0"] if projection else []
+        lines = [" ".join(map(str, (*clause, 0))) for clause in self.clauses]
+        return "\n".join([*comments, *projected, f"p cnf {self.variables} {len(self.clauses)}", *lines]) + "\n"
+
+
+def parse_dimacs(text: str) -> CNF:
+    """Read a DIMACS CNF; comments of any kind are allowed, and those that `to_dimacs` writes are understood.
+
+    >>> parse_dimacs("c hello\\np cnf 2 1\\n1 -2 0\\n").clauses
+    ((1, -2),)
+    """
+    header: tuple[int, int] | None = None
+    numbers: list[int] = []
+    meanings: dict[int, tuple[str, Value]] = {}
+    for place, line in enumerate(text.splitlines(), start=1):
+        words = line.split()
+        if not words:
+            continue
+        if words[0] == "%":  # the trailer of SATLIB's files: '%', then a line '0' that is no clause
+            break
+        if words[0] == "c":
+            meanings.update(_meaning(line))
+        elif words[0] == "p":
+            header = _header(words, place)
+        else:
+            numbers.extend(_literals(words, place))
+    if header is None:
+        raise DataError("DIMACS text has no line 'p cnf VARIABLES CLAUSES'")
+    return CNF(header[0], _clauses(numbers, *header), meanings)
+
+
+def _header(words: list[str], place: int) -> tuple[int, int]:
+    if len(words) != 4 or words[1] != "cnf" or not (words[2].isdecimal() and words[3].isdecimal()):
+        raise DataError(f"DIMACS line {place}: expected 'p cnf VARIABLES CLAUSES', found {' '.join(words)!r}")
+    return int(words[2]), int(words[3])
+
+
+def _literals(words: list[str], place: int) -> list[int]:
+    try:
+        return [int(word) for word in words]
+    except ValueError:
+        raise DataError(f"DIMACS line {place}: literals are whole numbers, found {' '.join(words)!r}") from None
+
+
+def _meaning(line: str) -> dict[int, tuple[str, Value]]:
+    """Read `c LITERAL NAME = VALUE`; any other comment means nothing."""
+    words = line.split(maxsplit=4)
+    if len(words) < 5 or words[3] != "=" or not words[1].removeprefix("-").isdecimal():
+        return {}
+    try:
+        value = ast.literal_eval(words[4])
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        value = words[4]
+    return {int(words[1]): (words[2], value if isinstance(value, (bool, int, str)) else words[4])}
+
+
+def _clauses(numbers: list[int], variables: int, expected: int) -> tuple[Clause, ...]:
+    clauses: list[Clause] = []
+    current: list[int] = []
+    for number in numbers:
+        if number:
+            current.append(number)
+        else:
+            clauses.append(tuple(current))
+            current = []
+    if current:
+        raise DataError("DIMACS text ends inside a clause; each clause ends with 0")
+    if len(clauses) != expected:
+        raise DataError(f"DIMACS header announces {expected} clauses, the text has {len(clauses)}")
+    largest = max((abs(literal) for clause in clauses for literal in clause), default=0)
+    if largest > variables:
+        raise DataError(f"DIMACS header announces {variables} variables, the text uses {largest}")
+    return tuple(clauses)
 
 
 def knowledge_from_cnf(cnf: CNF, label: str = "y") -> Knowledge:
@@ -197,3 +295,56 @@ class _Encoder:
 
 def _connective(formula: Formula) -> bool:
     return isinstance(formula, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff))
+
+
+def random_cnf(variables: int, clauses: int, length: int, rng: np.random.Generator) -> tuple[Clause, ...]:
+    """Return random clauses of distinct variables: none a tautology, none twice, all of them together satisfiable."""
+    if not 1 <= length <= variables:
+        raise ConfigError(f"clauses of {length} literals need at least {length} variables, there are {variables}")
+    most = math.comb(variables, length) * (2**length - 1)
+    if not 1 <= clauses <= most:
+        raise ConfigError(
+            f"{variables} variables allow 1 to {most} clauses of {length} literals together, not {clauses}"
+        )
+    chosen: dict[Clause, None] = {}
+    refused = set[Clause]()
+    witness = frozenset[int]()  # an assignment that satisfies what is chosen: most new clauses need no search
+    while len(chosen) < clauses:
+        picked = np.sort(rng.choice(variables, size=length, replace=False)) + 1
+        signs = rng.choice([-1, 1], size=length)
+        clause = tuple(int(literal) for literal in picked * signs)
+        if clause in chosen or clause in refused:
+            continue
+        if witness.isdisjoint(clause):
+            assignment = solution([*chosen, clause])
+            if assignment is None:
+                refused.add(clause)
+                continue
+            witness = assignment
+        chosen[clause] = None
+    return tuple(chosen)
+
+
+def solution(clauses: Sequence[Clause]) -> frozenset[int] | None:
+    """Return literals that satisfy all clauses, or None if none do (Davis, Putnam, Logemann, Loveland).
+
+    >>> solution([(1, 2), (-1,), (-2,)]) is None
+    True
+    """
+    stack = [(tuple(clauses), frozenset[int]())]
+    while stack:
+        current, literals = stack.pop()
+        if not current:
+            return literals
+        if any(not clause for clause in current):
+            continue
+        unit = next((clause[0] for clause in current if len(clause) == 1), None)
+        literal = current[0][0] if unit is None else unit
+        if unit is None:
+            stack.append((_assigned(current, -literal), literals | {-literal}))
+        stack.append((_assigned(current, literal), literals | {literal}))
+    return None
+
+
+def _assigned(clauses: tuple[Clause, ...], literal: int) -> tuple[Clause, ...]:
+    return tuple(tuple(x for x in clause if x != -literal) for clause in clauses if literal not in clause)

@@ -11,8 +11,8 @@ from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import TRUE, And, Formula
 from assay.logic.ground import ground_formula, shape_of
-from assay.logic.sensitivity import flips
 from assay.logic.traverse import names_in
+from assay.logic.variants import flips
 
 NODES = 20_000
 CELLS = 4_000_000

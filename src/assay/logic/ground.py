@@ -1,14 +1,20 @@
-"""Fit a formula to a space: spell out quantifiers over the slots, check kinds, bound numbers."""
+"""Fit a formula to a space: spell out quantifiers over the slots, check kinds, bound numbers.
+
+Who runs a rule that is a program (the formula `Oracle`): named by its address, as registries name tasks.
+
+So logic does not depend on Prolog, which depends on it.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import combinations, pairwise
+from typing import Protocol, cast
 
-from assay.base import FormulaError, TooLarge, suggestion
+from assay.base import Array, FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
 from assay.logic.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
-from assay.logic.formula import Formula
-from assay.logic.programs import program_runner
+from assay.logic.formula import Formula, Oracle
 from assay.logic.traverse import DEEPEST, children, depth, map_children
 from assay.logic.write import quote
 
@@ -360,3 +366,29 @@ def _shape_of_concept(concept: Concept) -> FormulaShape:
     numbers = [int(v) for v in concept.present]
     symbols = (ABSENT,) if concept.optional else ()
     return FormulaShape(concept.kind, min(numbers), max(numbers), symbols, concept.optional)
+
+
+RUNNER = "assay.prolog"
+
+
+class ProgramRunner(Protocol):
+    """What runs programs that label worlds."""
+
+    def check_oracle(self, formula: Oracle, space: ConceptSpace) -> None:
+        """Raise unless the program can be read and run on worlds of a space."""
+
+    def ask_program(
+        self, formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]
+    ) -> Array:
+        """Return the program's answers for worlds given as numbers."""
+
+    def readable(self, formula: Formula, space: ConceptSpace) -> bool:
+        """Return whether a formula holds no program, or one whose worlds are few enough to be tabulated."""
+
+    def tabulate(self, formula: Oracle, space: ConceptSpace) -> Formula:
+        """Return the program as the list of worlds that it labels true."""
+
+
+def program_runner() -> ProgramRunner:
+    """Return what runs programs; it is imported where a rule is one."""
+    return cast(ProgramRunner, import_module(RUNNER))

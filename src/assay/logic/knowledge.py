@@ -22,9 +22,8 @@ from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import Const, Formula, If, Oracle, Var, conjunction
-from assay.logic.ground import FormulaShape, ground_formula, shape_of, well_formed
-from assay.logic.parser import parse
-from assay.logic.programs import program_runner
+from assay.logic.ground import FormulaShape, ground_formula, program_runner, shape_of, well_formed
+from assay.logic.notation import parse
 from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, Region, boundary_of
 

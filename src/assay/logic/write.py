@@ -1,4 +1,4 @@
-"""Formulas as text, with no more parentheses than needed; `assay.logic.parser` reads it back to the same formula."""
+"""Formulas as text, with no more parentheses than needed; `assay.logic.notation` reads it back to the same formula."""
 
 from collections.abc import Callable, Sequence
 from typing import Any

@@ -7,33 +7,32 @@ rule of it. `Vocabulary`, `Bias` and the `..._text` functions write facts, label
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.prolog.bias import WORLD_ARGUMENT as WORLD_ARGUMENT
+    from assay.prolog.bias import AttributeTerm as AttributeTerm
     from assay.prolog.bias import Bias as Bias
+    from assay.prolog.bias import CountLiteral as CountLiteral
     from assay.prolog.bias import Language as Language
+    from assay.prolog.bias import Literal as Literal
+    from assay.prolog.bias import literals_by_terms as literals_by_terms
     from assay.prolog.ilp_files import IlpProblem as IlpProblem
     from assay.prolog.ilp_files import aleph_files as aleph_files
     from assay.prolog.ilp_files import popper_files as popper_files
-    from assay.prolog.labelling import Worlds as Worlds
-    from assay.prolog.labelling import label as label
-    from assay.prolog.labelling import question_of as question_of
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
-    from assay.prolog.limits import ProofLimits as ProofLimits
-    from assay.prolog.literals import WORLD_ARGUMENT as WORLD_ARGUMENT
-    from assay.prolog.literals import AttributeTerm as AttributeTerm
-    from assay.prolog.literals import CountLiteral as CountLiteral
-    from assay.prolog.literals import Literal as Literal
-    from assay.prolog.literals import literals_by_terms as literals_by_terms
+    from assay.prolog.oracles import Worlds as Worlds
     from assay.prolog.oracles import ask_program as ask_program
     from assay.prolog.oracles import check_oracle as check_oracle
+    from assay.prolog.oracles import label as label
     from assay.prolog.oracles import oracle as oracle
+    from assay.prolog.oracles import question_of as question_of
     from assay.prolog.oracles import readable as readable
     from assay.prolog.oracles import rule_of as rule_of
     from assay.prolog.oracles import tabulate as tabulate
-    from assay.prolog.predefined import with_predefined as with_predefined
     from assay.prolog.program import Program as Program
     from assay.prolog.program import read_program as read_program
+    from assay.prolog.program import with_predefined as with_predefined
     from assay.prolog.reader import Clause as Clause
-    from assay.prolog.templates import WorldTemplate as WorldTemplate
+    from assay.prolog.store import ProofLimits as ProofLimits
     from assay.prolog.terms import PrologError as PrologError
     from assay.prolog.terms import Term as Term
     from assay.prolog.terms import Variable as Variable
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from assay.prolog.vocabulary import WORLD as WORLD
     from assay.prolog.vocabulary import Relation as Relation
     from assay.prolog.vocabulary import Vocabulary as Vocabulary
+    from assay.prolog.vocabulary import WorldTemplate as WorldTemplate
     from assay.prolog.vocabulary import plain_name as plain_name
     from assay.prolog.vocabulary import unused_name as unused_name
     from assay.prolog.vocabulary import value_text as value_text

@@ -21,8 +21,7 @@ from assay.logic import (
     map_children,
 )
 from assay.prolog.arithmetic import COMPARE
-from assay.prolog.labelling import head_of
-from assay.prolog.program import Program, read_program
+from assay.prolog.program import Program, head_of, read_program
 from assay.prolog.symbols import Conditions, Sym, Unifier, comparison, number, opposite, symbol
 from assay.prolog.terms import Term, Variable, chain_of, deref, free_vars, indicator, key_of
 from assay.prolog.unfold import rename_variables, unfold

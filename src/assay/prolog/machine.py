@@ -7,10 +7,9 @@ from typing import Any
 
 from assay.prolog.compiler import CompiledClause
 from assay.prolog.environment import STOP, Env, Rest, Run, done
-from assay.prolog.limits import Meter, ProofLimits
 from assay.prolog.program import Program, library
 from assay.prolog.reader import Clause
-from assay.prolog.store import Store
+from assay.prolog.store import Meter, ProofLimits, Store
 from assay.prolog.terms import Key, PrologError, Term, Variable, deref, indicator, key_of, show
 
 Ready = tuple[tuple[Any, ...], tuple[Callable[[Env], Any], ...], Run]

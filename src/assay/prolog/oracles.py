@@ -2,28 +2,108 @@
 
 The rule is the formula `Oracle`, so that it lives wherever formulas do: in knowledge, on disk, in a split. Where its
 worlds are few it is tabulated, and everything that reads formulas can read it.
+
+Label worlds by a Prolog program: the query, and the interpreter prepared to answer it.
 """
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from threading import Lock
 
 import numpy as np
 
-from assay.base import Array, Codes, FormulaError, NoSymbols, rng_for
+from assay.base import Array, Codes, FormulaError, NoSymbols, rng_for, suggestion
 from assay.logic import ABSENT, ConceptSpace, Formula, Member, Oracle, Slot, Value, Var, evaluate, walk
-from assay.prolog.labelling import Labeller, Question, head_of
 from assay.prolog.lift import formula_of
-from assay.prolog.limits import ProofLimits
-from assay.prolog.program import read_program
-from assay.prolog.terms import PrologError
+from assay.prolog.machine import Machine
+from assay.prolog.program import Program, head_of, read_program
+from assay.prolog.store import ProofLimits
+from assay.prolog.terms import PrologError, indicator
 from assay.prolog.unfold import unfold
+from assay.prolog.vocabulary import WORLD, Vocabulary, WorldTemplate
 
 FEW = 20_000
 """The most worlds that are tabulated."""
 CHECKED = 400
 """On so many worlds a program and the formula derived from it are compared."""
 _running = Lock()
+
+
+@dataclass(frozen=True)
+class Worlds:
+    """Worlds for a program to label: as facts, or by a template as one term each."""
+
+    space: ConceptSpace
+    codes: Codes
+    template: str = ""
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query: a program, the predicate of one argument that is the label, and how worlds are passed to it."""
+
+    program: Program
+    head: str
+    space: ConceptSpace
+    template: str = ""
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The predicates of the worlds' facts."""
+        return Vocabulary(self.space)
+
+    @cached_property
+    def form(self) -> WorldTemplate | None:
+        """How a world is written as one term, or None if it is passed as facts."""
+        return WorldTemplate(self.space, self.template) if self.template else None
+
+
+def label(program: Program | str, worlds: Worlds, limits: ProofLimits | None = None, head: str | None = None) -> Array:
+    """Return for each world whether the program proves `head(World)`; by default the predicate that no other calls.
+
+    >>> from assay.logic.concepts import digits
+    >>> worlds = Worlds(digits(["a", "b"]), np.array([[3, 4], [9, 1]]))
+    >>> label("big(W) :- a(W, X), b(W, Y), X + Y > 8.", worlds).tolist()
+    [False, True]
+    """
+    return Labeller(question_of(program, worlds, head), limits or ProofLimits())(worlds.codes)
+
+
+def question_of(program: Program | str, worlds: Worlds, head: str | None = None) -> Question:
+    """Return the query for worlds: the parsed program, and the predicate that is the label, which it must define."""
+    read = read_program(program) if isinstance(program, str) else program
+    head = head or head_of(read)
+    if (head, 1) not in read.clauses:
+        name, defined = indicator((head, 1)), [indicator(key) for key in read.clauses]
+        raise PrologError(f"{read.name} defines no {name}, which decides the label{suggestion(name, defined)}")
+    return Question(read, head, worlds.space, worlds.template)
+
+
+class Labeller:
+    """A query compiled for the interpreter, to be run on many worlds."""
+
+    def __init__(self, question: Question, limits: ProofLimits) -> None:
+        self.question = question
+        keys = () if question.form else question.vocabulary.keys
+        self.machine = Machine(question.program, keys, limits)
+        self.ask = self.machine.query(question.head, 1)
+
+    def __call__(self, codes: Codes) -> Array:
+        """Return the answer for each row of codes."""
+        ask = self.ask
+        with self.machine.running(len(codes)):
+            if self.question.form is not None:
+                return np.array([ask((term,)) for term in self.question.form.terms(codes)], dtype=bool)
+            vocabulary = self.question.vocabulary
+            tables = [self.machine.tables.get(key) for key in vocabulary.keys]
+            world, answers = (WORLD,), []
+            for rows in vocabulary.facts(codes):
+                for table, mine in zip(tables, rows, strict=True):
+                    if table is not None:
+                        table.fill(mine)
+                answers.append(ask(world))
+            return np.array(answers, dtype=bool)
 
 
 def oracle(

@@ -1,4 +1,9 @@
-"""A program: its clauses by predicate, read and checked before anything runs."""
+"""A program: its clauses by predicate, read and checked before anything runs.
+
+The predicates that are written in Prolog itself; only those that a program uses are loaded.
+
+Predicates that a task defines for the programs of its users; a program's own definitions come first.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -7,7 +12,6 @@ from types import MappingProxyType
 
 from assay.base import suggestion
 from assay.prolog.builtins import ANSWERS, CONTROL, IN_LISTS, TESTS
-from assay.prolog.library import LIBRARY
 from assay.prolog.reader import Clause, Sentence, sentences
 from assay.prolog.terms import (
     Key,
@@ -126,6 +130,15 @@ def read_program(text: str, name: str = "program") -> Program:
     return _read(text, name, BUILT_IN - IN_LISTS)
 
 
+def head_of(program: Program) -> str:
+    """Return the predicate of one argument that is the label: the only one that no other clause calls, or the last."""
+    ones = [key[0] for key in program.clauses if key[1] == 1]
+    if not ones:
+        raise PrologError(f"{program.name} defines no predicate of one argument, which would decide the label")
+    free = [name for name in ones if (name, 1) not in program.called_predicates]
+    return free[0] if len(free) == 1 else ones[-1]
+
+
 def _read(text: str, name: str, fixed: Collection[Key]) -> Program:
     predicates: dict[Key, list[Clause]] = {}
     declared: set[Key] = set()
@@ -195,3 +208,94 @@ def _declared(sentence: Sentence, name: str) -> Iterator[Key]:
 def library() -> Mapping[Key, tuple[Clause, ...]]:
     """Return the predicates of the library."""
     return _read(LIBRARY, "library", ()).clauses
+
+
+LIBRARY = r"""
+append([], L, L).
+append([H|T], L, [H|R]) :- append(T, L, R).
+append(Ls, L) :- '$joined'(Ls, L).
+'$joined'([], []).
+'$joined'([L|Ls], As) :- append(L, Ws, As), '$joined'(Ls, Ws).
+select(X, [X|T], T).
+select(X, [H|T], [H|R]) :- select(X, T, R).
+selectchk(X, L, R) :- select(X, L, R), !.
+select(X, Xs, Y, Ys) :- '$select4'(Xs, X, Y, Ys).
+'$select4'([X|T], X, Y, [Y|T]).
+'$select4'([X|T], X1, Y, [X|T2]) :- '$select4'(T, X1, Y, T2).
+exclude(_, [], []).
+exclude(P, [X|Xs], R) :- ( call(P, X) -> R = R1 ; R = [X|R1] ), exclude(P, Xs, R1).
+include(_, [], []).
+include(P, [X|Xs], R) :- ( call(P, X) -> R = [X|R1] ; R = R1 ), include(P, Xs, R1).
+partition(_, [], [], []).
+partition(P, [X|Xs], I, E) :- ( call(P, X) -> I = [X|I1], E = E1 ; I = I1, E = [X|E1] ), partition(P, Xs, I1, E1).
+maplist(_, []).
+maplist(G, [A|As]) :- call(G, A), maplist(G, As).
+maplist(_, [], []).
+maplist(G, [A|As], [B|Bs]) :- call(G, A, B), maplist(G, As, Bs).
+maplist(_, [], [], []).
+maplist(G, [A|As], [B|Bs], [C|Cs]) :- call(G, A, B, C), maplist(G, As, Bs, Cs).
+foldl(G, L, A0, A) :- '$foldl'(L, G, A0, A).
+'$foldl'([], _, A, A).
+'$foldl'([X|Xs], G, A0, A) :- call(G, X, A0, A1), '$foldl'(Xs, G, A1, A).
+reverse(L, R) :- '$reverse'(L, [], R).
+'$reverse'([], R, R).
+'$reverse'([H|T], A, R) :- '$reverse'(T, [H|A], R).
+last([X|Xs], Y) :- '$last'(Xs, X, Y).
+'$last'([], X, X).
+'$last'([X|Xs], _, Y) :- '$last'(Xs, X, Y).
+nextto(X, Y, [X,Y|_]).
+nextto(X, Y, [_|T]) :- nextto(X, Y, T).
+permutation([], []).
+permutation(L, [H|T]) :- select(H, L, R), permutation(R, T).
+delete([], _, []).
+delete([H|T], X, R) :- ( H \= X -> R = [H|R1] ; R = R1 ), delete(T, X, R1).
+subtract([], _, []).
+subtract([H|T], L, R) :- ( memberchk(H, L) -> R = R1 ; R = [H|R1] ), subtract(T, L, R1).
+intersection([], _, []).
+intersection([H|T], L, R) :- ( memberchk(H, L) -> R = [H|R1] ; R = R1 ), intersection(T, L, R1).
+union([], L, L).
+union([H|T], L, R) :- ( memberchk(H, L) -> R = R1 ; R = [H|R1] ), union(T, L, R1).
+subset([], _).
+subset([H|T], L) :- memberchk(H, L), subset(T, L).
+sumlist(L, S) :- sum_list(L, S).
+prefix([], _).
+prefix([H|T], [H|R]) :- prefix(T, R).
+pairs_keys_values([], [], []).
+pairs_keys_values([K-V|T], [K|Ks], [V|Vs]) :- pairs_keys_values(T, Ks, Vs).
+pairs_keys([], []).
+pairs_keys([K-_|T], [K|Ks]) :- pairs_keys(T, Ks).
+pairs_values([], []).
+pairs_values([_-V|T], [V|Vs]) :- pairs_values(T, Vs).
+"""
+
+
+def with_predefined(text: str, predefined: str, known: Collection[Key] = (), name: str = "program") -> str:
+    """Return a program, followed by the predefined predicates that it needs and does not define itself.
+
+    `known` are predicates that the facts of worlds will define.
+
+    >>> print(with_predefined("p(X) :- q(X).", "q(X) :- r(X). r(1). s(2)."))
+    p(X) :- q(X).
+    <BLANKLINE>
+    q(X) :- r(X).
+    r(1).
+    """
+    program, shelf = read_program(text, name), read_program(predefined, "predefined")
+    clauses = [str(clause) for clause in _needed(program, shelf, known)]
+    return "\n".join([text, "", *clauses]) if clauses else text
+
+
+def _needed(program: Program, shelf: Program, known: Collection[Key]) -> Iterator[Clause]:
+    """Give the clauses that are needed; raise if the program calls what nobody defines."""
+    there = {*program.clauses, *program.declared, *BUILT_IN, *known}
+    waiting = [clause for clauses in program.clauses.values() for clause in clauses]
+    while waiting:
+        clause = waiting.pop(0)
+        for key, term in calls(clause):
+            if key in there or (key not in shelf.clauses and key in library()):
+                continue
+            if key not in shelf.clauses:
+                raise program.unknown(key, clause, term, [*known, *shelf.clauses])
+            there.add(key)
+            waiting += shelf.clauses[key]
+            yield from shelf.clauses[key]

@@ -2,16 +2,17 @@
 
 The program is run with the values of concepts left open. A path to a proof collects conditions on them; the formula is
 "one of these paths". Cut, if-then-else and negation are exact, since paths come in the order in which Prolog tries.
+
+Worlds of unknown values as terms: one for each choice of objects that are there.
 """
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from itertools import combinations, product
 
 from assay.base import NoSymbols
 from assay.logic import ABSENT, TRUE, ConceptSpace, Const, Count, Formula, Slot, Var, conjunction, disjunction
 from assay.logic import total as sum_of
 from assay.prolog.arithmetic import COMPARE
-from assay.prolog.open_worlds import open_worlds
 from assay.prolog.program import Program
 from assay.prolog.reader import Clause
 from assay.prolog.symbols import Conditions, Sym, Unifier, comparison, either, number, opposite, simplify, symbol
@@ -28,7 +29,7 @@ from assay.prolog.terms import (
     key_of,
     show,
 )
-from assay.prolog.vocabulary import WORLD, Relation, Vocabulary, plain_name
+from assay.prolog.vocabulary import WORLD, Relation, Vocabulary, WorldTemplate, fill_place, plain_name
 
 MOST_PATHS = 20_000
 MOST_STEPS = 400_000
@@ -350,3 +351,46 @@ def rename_variables(clause: Clause) -> tuple[Term, Term]:
         return (term[0], *[copy(part) for part in term[1:]]) if type(term) is tuple else term
 
     return copy(clause.head), copy(clause.body)
+
+
+def open_worlds(space: ConceptSpace, template: str, packed: bool) -> Iterator[tuple[list[Formula], Term]]:
+    """Give, for each choice of present slots, the conditions for it and the term of a world with unknown values."""
+    optional = {
+        group: [slot for slot in slots if space.concept(slot.concepts[0]).optional]
+        for group, slots in space.groups.items()
+    }
+    if not packed and sum(len(slots) for slots in optional.values()) > 8:
+        raise NoSymbols("too many objects may be absent to write the program as a formula")
+    for choice in product(*(_choices(slots, packed) for slots in optional.values())):
+        there = {slot.name for slots in choice for slot in slots}
+        guards = [
+            Var(slot.concepts[0]).ne(ABSENT) if slot.name in there else Var(slot.concepts[0]).eq(ABSENT)
+            for slots in optional.values()
+            for slot in slots
+        ]
+        gone = {slot.name for slots in optional.values() for slot in slots} - there
+        yield guards, _OpenForm(space, template, frozenset(gone)).build(())
+
+
+def _choices(slots: Sequence[Slot], packed: bool) -> list[tuple[Slot, ...]]:
+    if packed:
+        return [tuple(slots[:number]) for number in range(len(slots) + 1)]
+    return [some for number in range(len(slots) + 1) for some in combinations(slots, number)]
+
+
+class _OpenForm(WorldTemplate):
+    """A template whose values are left open."""
+
+    def __init__(self, space: ConceptSpace, template: str, gone: frozenset[str]) -> None:
+        super().__init__(space, template)
+        object.__setattr__(self, "gone", gone)
+
+    def _value(self, name: str, slot: Slot | None, renamed: dict[Term, Term]) -> Callable[[Sequence[int]], Term]:
+        super()._value(name, slot, renamed)
+        value = symbol(name if slot is None else slot.concept(name), self.space, renamed)
+        return lambda row: value
+
+    def _member(self, slot: Slot, number: int, template: Term) -> Callable[[Sequence[int]], Term]:
+        if slot.name in self.gone:  # type: ignore[attr-defined]
+            return lambda row: None
+        return self._part(fill_place(template, number), slot)

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from assay.render.engines.blender import interpreter as interpreter
     from assay.render.engines.blender import running_blender as running_blender
     from assay.render.image_files import MOST_PIXELS as MOST_PIXELS
+    from assay.render.image_files import Letterbox as Letterbox
     from assay.render.image_files import open_image as open_image
-    from assay.render.letterbox import Letterbox as Letterbox
-    from assay.render.letterbox import read_photograph as read_photograph
+    from assay.render.image_files import read_photograph as read_photograph
     from assay.render.marks import MARK_NAMES as MARK_NAMES
     from assay.render.marks import mark_area as mark_area
     from assay.render.marks import mark_image as mark_image
@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from assay.render.picture import ObjectBox as ObjectBox
     from assay.render.picture import Picture as Picture
     from assay.render.picture import boxes_of as boxes_of
-    from assay.render.png import decode_png as decode_png
-    from assay.render.png import encode_png as encode_png
-    from assay.render.png import packed_pixels as packed_pixels
+    from assay.render.picture import decode_png as decode_png
+    from assay.render.picture import encode_png as encode_png
+    from assay.render.picture import packed_pixels as packed_pixels
     from assay.render.scene import AreaLight as AreaLight
     from assay.render.scene import Camera as Camera
     from assay.render.scene import Ground as Ground

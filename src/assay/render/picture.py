@@ -1,5 +1,10 @@
-"""A picture of a world, and the layout that all pictures of a task share."""
+"""A picture of a world, and the layout that all pictures of a task share.
 
+PNG, written directly: faster on small pictures than a general image library, and always the same bytes.
+"""
+
+import struct
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,3 +102,81 @@ class Layout:
             return cls(int(data["width"]), int(data["height"]), int(data["channels"]), boxes)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"a layout is not in the form that assay writes: {error!r}") from None
+
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+GREY = (1, zlib.DEFLATED, 12, 5, zlib.Z_RLE)  # on grey pictures smaller and twice as fast as the default
+COLOUR = (4, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY)
+
+
+def encode_png(image: Array) -> bytes:
+    """Return an image of bytes, grey or colour, or of 16-bit grey, as a PNG file.
+
+    >>> encode_png(np.zeros((2, 3), dtype=np.uint8))[:4]
+    b'\\x89PNG'
+    """
+    height, width = image.shape[:2]
+    channels = image.shape[2] if image.ndim == 3 else 1
+    wide = image.dtype == np.uint16 and channels == 1
+    if not wide and (image.dtype != np.uint8 or channels not in (1, 3)):
+        raise ValueError(f"a picture is bytes with 1 or 3 channels, not {image.dtype} {image.shape}")
+    samples = image.astype(">u2").view(np.uint8) if wide else image
+    rows = np.zeros((height, width * channels * (2 if wide else 1) + 1), dtype=np.uint8)  # each row's filter: 0, none
+    rows[:, 1:] = samples.reshape(height, -1)
+    header = struct.pack(">IIBBBBB", width, height, 16 if wide else 8, 0 if channels == 1 else 2, 0, 0, 0)
+    packer = zlib.compressobj(*(GREY if channels == 1 else COLOUR))
+    pixels = packer.compress(rows.tobytes()) + packer.flush()
+    return SIGNATURE + _chunk(b"IHDR", header) + _chunk(b"IDAT", pixels) + END
+
+
+def _chunk(kind: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+
+END = _chunk(b"IEND", b"")
+HEAD = SIGNATURE + struct.pack(">I", 13) + b"IHDR"
+BODY = len(HEAD) + 13 + 4 + 8
+"""Where the pixels begin in a file whose first two chunks are the header and they."""
+
+
+def decode_png(data: bytes) -> Array | None:
+    """Return the bytes of a picture as `encode_png` writes it: height x width x channels; None for any other file.
+
+    Other files are for a general image library, which takes five times as long.
+
+    >>> decode_png(encode_png(np.array([[1, 2], [3, 4]], dtype=np.uint8)))[:, :, 0].tolist()
+    [[1, 2], [3, 4]]
+    >>> decode_png(b"GIF89a") is None
+    True
+    """
+    found = packed_pixels(data)
+    if found is None:
+        return None
+    width, height, depth, kind, *rest = struct.unpack(">IIBBBBB", found[0])
+    channels = {0: 1, 2: 3}.get(kind)
+    if channels is None or depth != 8 or any(rest):
+        return None
+    size = height * (width * channels + 1)
+    try:
+        pixels = zlib.decompressobj().decompress(found[1], size + 1)
+    except zlib.error:
+        return None
+    rows = np.frombuffer(pixels, dtype=np.uint8)
+    if len(rows) != size or rows[:: width * channels + 1].any():  # a row with a filter
+        return None
+    return rows.reshape(height, -1)[:, 1:].reshape(height, width, channels)
+
+
+def packed_pixels(data: bytes) -> tuple[bytes, memoryview] | None:
+    """Return the header and the compressed rows of a file that has nothing else, as `encode_png` writes it, or None.
+
+    >>> head, rows = packed_pixels(encode_png(np.array([[1, 2]], dtype=np.uint8)))
+    >>> len(head), zlib.decompress(rows)
+    (13, b'\\x00\\x01\\x02')
+    """
+    if not data.startswith(HEAD) or not data.endswith(END) or data[BODY - 4 : BODY] != b"IDAT":
+        return None
+    (length,) = struct.unpack(">I", data[BODY - 8 : BODY - 4])
+    if BODY + length + 4 + len(END) != len(data):
+        return None
+    return data[len(HEAD) : len(HEAD) + 13], memoryview(data)[BODY : BODY + length]

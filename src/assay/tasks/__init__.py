@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.tasks.base import Column as Column
     from assay.tasks.base import Intervention as Intervention
+    from assay.tasks.base import SceneConfig as SceneConfig
+    from assay.tasks.base import SceneTask as SceneTask
     from assay.tasks.base import Task as Task
     from assay.tasks.base import TaskConfig as TaskConfig
     from assay.tasks.base import combinations as combinations
@@ -16,8 +18,6 @@ if TYPE_CHECKING:
     from assay.tasks.registered import TASKS as TASKS
     from assay.tasks.registered import Preset as Preset
     from assay.tasks.registered import TaskRegistry as TaskRegistry
-    from assay.tasks.scene_task import SceneConfig as SceneConfig
-    from assay.tasks.scene_task import SceneTask as SceneTask
 else:
     from assay.doors import door
 

@@ -1,4 +1,7 @@
-"""What a task is, and the splits that tasks with enumerable worlds share."""
+"""What a task is, and the splits that tasks with enumerable worlds share.
+
+Tasks whose pictures are taken of scenes in three dimensions: a task describes the scene, an engine draws it.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,7 +15,7 @@ from pydantic import Field
 
 from assay.base import Codes, Config, ConfigError, Settings, UnknownName, suggestion, validate
 from assay.logic import TRUE, ConceptSpace, Formula, Knowledge, Member, Not, Value, Var, parse
-from assay.render import Layout, Picture
+from assay.render import Engine, Layout, Picture, Quality, Scene, check_engine, picture_of
 from assay.worlds import Balance, HardSource, ProgramSource, Quota, Source, Split, Style, World, WorldSource
 
 Intervention = Callable[[World], World | None]
@@ -249,3 +252,37 @@ def _combination(combination: Any, space: ConceptSpace) -> tuple[Value, ...]:
         except UnknownName as error:
             raise ConfigError(f"combinations_in_distribution: {combination!r}: {error}") from None
     return tuple(row)
+
+
+class SceneConfig(TaskConfig):
+    """The engine that renders the scenes, and its quality."""
+
+    engine: Engine = "embedded"
+    """What renders the pictures: the built-in ray tracer, or Blender's Cycles (extra `blender`)."""
+    quality: Quality = "standard"
+    """How well they are drawn: `draft` has grain, `high` takes longer."""
+
+
+class SceneTask(Task):
+    """A task that describes scenes."""
+
+    config: SceneConfig
+    farthest: ClassVar[float]
+    """Depths beyond this count as this."""
+
+    @abstractmethod
+    def scene(self, world: World) -> Scene:
+        """Return the scene of a world, for any engine."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """The picture, the boxes and masks of the things in it, and how far away everything is."""
+        return ("image", "things", "instances", "depth")
+
+    def check_ready(self) -> None:
+        """Raise if the engine is not installed."""
+        check_engine(self.config.engine)
+
+    def render(self, world: World) -> Picture:
+        """Draw the scene."""
+        return picture_of(self.scene(world), self.farthest, self.config.engine, self.config.quality)

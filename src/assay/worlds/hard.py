@@ -10,8 +10,7 @@ import numpy as np
 
 from assay.base import Array, Codes, ConfigError, Deck, rng_for
 from assay.worlds.source import SeededSource
-from assay.worlds.split import Quota
-from assay.worlds.world import World
+from assay.worlds.world import Quota, World
 
 POOL = 4000
 CHANGED = 1000

@@ -15,7 +15,7 @@ import numpy as np
 from assay.base import GOLDEN, Array, Codes, Draws, KnowledgeError, TooLarge, fractions, mix_words, numbers_below
 from assay.logic import ABSENT, Concept, Evaluator, Formula, Knowledge, Var, compile_diagram, conjunction
 from assay.worlds.source import DrawStyle, SeededSource, Source, WorldSource
-from assay.worlds.split import Split
+from assay.worlds.world import Split
 
 NODES = 20_000
 """How large a diagram may be; a larger one takes longer than drawing does."""

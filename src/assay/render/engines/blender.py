@@ -20,8 +20,7 @@ from typing import IO, Any
 import numpy as np
 
 from assay.base import Array, MissingExtra, RunFailed, install_line, start_program, write_new
-from assay.render.engines.passes import look_axes, shot_from_passes
-from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture
+from assay.render.scene import AreaLight, Camera, Material, Scene, Shot, Sun, Texture, look_axes, shot_from_passes
 
 SAMPLES = {"draft": 8, "standard": 32, "high": 128}
 LIMIT = 900.0

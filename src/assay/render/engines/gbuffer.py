@@ -5,12 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.base import Array
-from assay.render.engines.brdf import METAL, POLISHED
 from assay.render.engines.intersection import point_to_mesh, point_to_scene
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
 from assay.render.engines.rasterizer import camera_ray
-from assay.render.engines.textures import filter_texture
+from assay.render.engines.shading import METAL, POLISHED, filter_texture
 
 
 class GBuffer(NamedTuple):

@@ -17,7 +17,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 config: Any = settings
 jit: Any = numba.njit
 HERE = Path(__file__).parent
-NOT_COMPILED = {"__init__", "blender", "blender_worker", "ray_tracer", "passes"}
+NOT_COMPILED = {"__init__", "blender", "blender_worker"}
 """Files whose functions are not compiled."""
 
 

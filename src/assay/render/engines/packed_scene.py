@@ -7,10 +7,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from assay.base import Array
-from assay.render.engines.bvh import STACK, build_tree
-from assay.render.engines.intersection import SceneGeometry, is_convex
-from assay.render.engines.passes import look_axes
-from assay.render.scene import AreaLight, Camera, Material, Mesh, Scene, Sun, Texture
+from assay.render.engines.intersection import STACK, SceneGeometry, build_tree, is_convex
+from assay.render.scene import AreaLight, Camera, Material, Mesh, Scene, Sun, Texture, look_axes
 
 LEAF = 4
 LEVELS = 14

@@ -7,8 +7,7 @@ have one sign, with corners taken times the camera's matrix; so nothing needs to
 import numpy as np
 
 from assay.base import Array
-from assay.render.engines.bvh import FAR
-from assay.render.engines.intersection import hit_scene
+from assay.render.engines.intersection import FAR, hit_scene
 from assay.render.engines.jit import kernel, subroutine
 from assay.render.engines.packed_scene import PackedScene
 
