@@ -1,4 +1,4 @@
-"""`python -m benchmarks.house record | compare | mutants`: see `benchmarks/house/__init__.py`."""
+"""`python -m benchmarks.house record | compare | mutants | walks`: see `benchmarks/house/__init__.py`."""
 
 import argparse
 import difflib
@@ -82,14 +82,19 @@ def compare(found: dict[str, str], part: str) -> int:
 def main() -> int:
     """Record, compare, or judge mutants."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.house", description=__doc__)
-    parser.add_argument("what", choices=["record", "compare", "mutants"])
+    parser.add_argument("what", choices=["record", "compare", "mutants", "walks"])
     parser.add_argument("--probe", default="", help="only probes in whose name this regular expression is found")
     parser.add_argument("--verbose", action="store_true", help="print the CPU seconds of each probe")
     parser.add_argument("--count", type=int, default=300, help="mutants: how many are drawn")
     parser.add_argument("--seed", type=int, default=1, help="mutants: the seed of the draw")
     parser.add_argument("--check", action="store_true", help="mutants: whether the tests catch those that are visible")
     parser.add_argument("--first", type=int, default=0, help="mutants: judge only so many more of them")
+    parser.add_argument("--write", action="store_true", help="walks: put them into docs/architecture.md")
     asked = parser.parse_args()
+    if asked.what == "walks":
+        from benchmarks.house import walks
+
+        return walks.main(asked.write)
     if asked.what == "mutants":
         from benchmarks.house.mutants import check, judge
 

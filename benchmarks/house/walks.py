@@ -17,6 +17,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
+PICTURES = ROOT / "docs" / "images" / "walks"
+WIDTH, ROW, TOP, NAMES, BARS, UNIT, ARCS = 560, 22, 36, 90, 98, 7, 345
+INK, BAR, DOWN, BACK = "#767676", "#7aa6d8", "#2f7d4f", "#b5651d"
+"""Colours that can be read on a light and on a dark page; a call back to a room that was met before is brown."""
 REGISTRIES = ("diagnosis/checks/",)
 """Folders whose modules register under names; those of one count once."""
 WALKS = {
@@ -79,19 +83,36 @@ class Walk:
         return list(dict.fromkeys(pair for pair in pairs if pair[0] != pair[1]))
 
     def diagram(self) -> str:
-        """Return the walk as a Mermaid diagram: rooms with how many of their modules calls pass through."""
+        """Return the walk as an SVG: rooms in order of first touch with a bar of their modules, and arcs of calls."""
         count = Counter(room_of(module) for module in self.modules)
-        rooms = list(dict.fromkeys(room_of(module) for module in self.modules))
-        lines = [f'    {room}["{room} ({count[room]})"]' for room in rooms]
-        lines += [f"    {caller} --> {room}" for caller, room in self.rooms]
-        return "\n".join(["```mermaid", "flowchart LR", *lines, "```"])
+        rows = {room: TOP + ROW * number for number, room in enumerate(count)}
+        height = TOP + ROW * len(rows)
+        parts = [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
+            f'font-family="sans-serif" font-size="13" role="img" aria-label="{self.words}">',
+            f'<text x="4" y="16" fill="{INK}">assay {self.words}: {len(self.modules)} modules</text>',
+        ]
+        for room, y in rows.items():
+            parts.append(f'<text x="{NAMES}" y="{y + 4}" text-anchor="end" fill="{INK}">{room}</text>')
+            parts.append(f'<rect x="{BARS}" y="{y - 7}" width="{UNIT * count[room]}" height="14" fill="{BAR}"/>')
+            parts.append(f'<text x="{BARS + UNIT * count[room] + 4}" y="{y + 4}" fill="{INK}">{count[room]}</text>')
+        for caller, room in self.rooms:
+            start, end = rows[caller], rows[room]
+            bend = ARCS + 10 + abs(end - start) * 0.45
+            colour = DOWN if end > start else BACK
+            parts.append(
+                f'<path d="M {ARCS} {start} C {bend:.0f} {start}, {bend:.0f} {end}, {ARCS} {end}" fill="none" '
+                f'stroke="{colour}"/><circle cx="{ARCS}" cy="{end}" r="3" fill="{colour}"/>'
+            )
+        return "\n".join([*parts, "</svg>"]) + "\n"
 
     def text(self) -> str:
         """Return what the page says of the walk."""
         functions = len({(file, line) for _, file, line in self.calls})
+        rooms = len({room_of(module) for module in self.modules})
         return (
-            f"**`assay {self.words}`**: {len(self.modules)} modules in "
-            f"{len({room_of(module) for module in self.modules})} rooms, {functions} functions.\n\n{self.diagram()}"
+            f"`assay {self.words}`: {len(self.modules)} modules in {rooms} rooms, {functions} functions.\n\n"
+            f"![Rooms in order of first touch, their modules, and who calls whom](images/walks/{self.name}.svg)"
         )
 
 
@@ -145,5 +166,8 @@ def main(write: bool) -> int:
         print(f"{each.name}: {len(each.modules)} modules (at most {MOST[each.name]})")
         print("  " + " ".join(each.modules))
     if write:
+        PICTURES.mkdir(parents=True, exist_ok=True)
+        for each in walks:
+            (PICTURES / f"{each.name}.svg").write_text(each.diagram(), encoding="utf-8")
         PAGE.write_text(page_with(walks, PAGE.read_text(encoding="utf-8")), encoding="utf-8")
     return int(any(len(each.modules) > MOST[each.name] for each in walks))
