@@ -9,6 +9,19 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.logic.all_different import DifferentGroups as DifferentGroups
     from assay.logic.all_different import some_different as some_different
+    from assay.logic.build import at_least as at_least
+    from assay.logic.build import at_most as at_most
+    from assay.logic.build import conjunction as conjunction
+    from assay.logic.build import disjunction as disjunction
+    from assay.logic.build import exactly as exactly
+    from assay.logic.build import free_names as free_names
+    from assay.logic.build import map_children as map_children
+    from assay.logic.build import names_in as names_in
+    from assay.logic.build import parity as parity
+    from assay.logic.build import quote as quote
+    from assay.logic.build import substitute as substitute
+    from assay.logic.build import var as var
+    from assay.logic.build import walk as walk
     from assay.logic.circuit import Diagram as Diagram
     from assay.logic.circuit import Outcome as Outcome
     from assay.logic.circuit import WorldRanking as WorldRanking
@@ -68,17 +81,10 @@ if TYPE_CHECKING:
     from assay.logic.formula import Sum as Sum
     from assay.logic.formula import Var as Var
     from assay.logic.formula import Xor as Xor
-    from assay.logic.formula import at_least as at_least
-    from assay.logic.formula import at_most as at_most
-    from assay.logic.formula import conjunction as conjunction
-    from assay.logic.formula import disjunction as disjunction
-    from assay.logic.formula import exactly as exactly
     from assay.logic.formula import lift as lift
     from assay.logic.formula import negative as negative
-    from assay.logic.formula import parity as parity
     from assay.logic.formula import product as product
     from assay.logic.formula import total as total
-    from assay.logic.formula import var as var
     from assay.logic.ground import NUMBER as NUMBER
     from assay.logic.ground import ground_formula as ground_formula
     from assay.logic.ground import shape_of as shape_of
@@ -97,15 +103,9 @@ if TYPE_CHECKING:
     from assay.logic.tally import uniform as uniform
     from assay.logic.terms import Node as Node
     from assay.logic.terms import Term as Term
-    from assay.logic.traverse import free_names as free_names
-    from assay.logic.traverse import map_children as map_children
-    from assay.logic.traverse import names_in as names_in
-    from assay.logic.traverse import substitute as substitute
-    from assay.logic.traverse import walk as walk
     from assay.logic.variants import Boundary as Boundary
     from assay.logic.variants import boundary_of as boundary_of
     from assay.logic.variants import flips as flips
-    from assay.logic.write import quote as quote
 else:
     from assay.doors import door
 

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from assay.base import Array, Codes, TooLarge, rng_for
+from assay.logic.build import names_in
 from assay.logic.concepts import ABSENT, ConceptSpace, Kind, Value
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula, shape_of
 from assay.logic.residual import Residuals
 from assay.logic.terms import Term
-from assay.logic.traverse import names_in
 
 Outcome = tuple[Value, ...]
 State = tuple[Term, ...]

@@ -18,6 +18,7 @@ import numpy as np
 
 from assay.base import ConfigError, DataError
 from assay.logic import formula as f
+from assay.logic.build import conjunction, disjunction
 from assay.logic.circuit import Diagram, compile_diagram, compile_part
 from assay.logic.concepts import ConceptSpace, Value, bits
 from assay.logic.formula import Formula
@@ -128,7 +129,7 @@ def clauses_formula(clauses: Iterable[Clause], names: Sequence[str]) -> Formula:
         variable = f.Var(names[abs(number) - 1])
         return variable if number > 0 else f.Not(variable)
 
-    return f.conjunction(*(f.disjunction(*map(literal, clause)) for clause in clauses))
+    return conjunction(*(disjunction(*map(literal, clause)) for clause in clauses))
 
 
 def to_cnf(knowledge: Knowledge, given: Mapping[str, Value] | None = None) -> CNF:

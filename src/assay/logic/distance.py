@@ -6,12 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.base import Array, Codes, TooLarge
+from assay.logic.build import names_in
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.formula import TRUE, And, Formula
 from assay.logic.ground import ground_formula, shape_of
-from assay.logic.traverse import names_in
 from assay.logic.variants import flips
 
 NODES = 20_000

@@ -13,10 +13,10 @@ import numpy as np
 
 from assay.base import Array, Codes
 from assay.logic import formula as f
+from assay.logic.build import children, names_in, walk
 from assay.logic.concepts import ABSENT, ABSENT_NUMBER, ConceptSpace, Value
 from assay.logic.formula import Formula
 from assay.logic.ground import FormulaShape, check_formula, program_runner
-from assay.logic.traverse import children, names_in, walk
 
 ROWS = 32_768
 """How many rows are computed at a time: few enough to stay near the processor."""

@@ -18,11 +18,11 @@ import numpy as np
 
 from assay.base import Array, Codes, FormulaError, TooLarge
 from assay.logic import formula as f
+from assay.logic.build import children, conjunction, disjunction, names_in
 from assay.logic.concepts import ABSENT, Concept, ConceptSpace, Value
 from assay.logic.evaluation import Evaluator, evaluate
-from assay.logic.formula import TRUE, Formula, Var, conjunction, disjunction
+from assay.logic.formula import TRUE, Formula, Var
 from assay.logic.ground import ground_formula, shape_of
-from assay.logic.traverse import children, names_in
 
 CONNECTIVES = (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff)
 

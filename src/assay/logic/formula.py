@@ -14,6 +14,9 @@ from assay.logic.concepts import Value
 Operator = Literal["==", "!=", "<", "<=", ">", ">="]
 Quantifier = Literal["any", "all", "count"]
 
+TERNARY, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, POWER, ATOM = range(10)
+"""How tightly the text of a formula holds together, for no more parentheses than needed."""
+
 BITS = 4096
 """The longest number that a formula may hold or reach."""
 
@@ -96,10 +99,17 @@ class Formula:
     def __bool__(self) -> bool:
         raise FormulaError("a formula has no truth value of its own; use & | ~ instead of and, or, not")
 
-    def __str__(self) -> str:
-        from assay.logic.write import write_formula
+    def _text(self) -> tuple[int, str]:
+        """Return how tightly the text holds together, and the text."""
+        raise NotImplementedError
 
-        return write_formula(self)
+    def _inside(self, least: int) -> str:
+        """Return the text as a part of a larger one, in parentheses where it holds together less than this."""
+        level, text = self._text()
+        return text if level >= least else f"({text})"
+
+    def __str__(self) -> str:
+        return self._text()[1]
 
     def __repr__(self) -> str:
         return f"<{self}>"
@@ -139,6 +149,10 @@ class Const(Formula):
         if isinstance(self.value, int) and self.value.bit_length() > BITS:
             raise FormulaError(f"a number of {self.value.bit_length()} bits is longer than {BITS}")
 
+    def _text(self) -> tuple[int, str]:
+        is_negative = type(self.value) is int and self.value < 0
+        return UNARY if is_negative else ATOM, repr(self.value)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Const) and type(self.value) is type(other.value) and self.value == other.value
 
@@ -155,12 +169,26 @@ class Var(Formula):
 
     name: str
 
+    def _text(self) -> tuple[int, str]:
+        return ATOM, self.name
+
 
 @node
 class Not(Formula):
     """The body is false."""
 
     body: Formula
+
+    def _text(self) -> tuple[int, str]:
+        return NOT, f"not {self.body._inside(NOT)}"
+
+
+def _joined(word: str, parts: tuple[Formula, ...], least: int) -> str:
+    return word.join(part._inside(least) for part in parts)
+
+
+def _called(name: str, parts: tuple[Formula, ...]) -> tuple[int, str]:
+    return ATOM, f"{name}({_joined(', ', parts, TERNARY)})"
 
 
 def _two_or_more(formula: Formula, parts: tuple[Formula, ...]) -> None:
@@ -174,6 +202,9 @@ class And(Formula):
 
     parts: tuple[Formula, ...]
 
+    def _text(self) -> tuple[int, str]:
+        return AND, _joined(" and ", self.parts, AND + 1)
+
     def __post_init__(self) -> None:
         _two_or_more(self, self.parts)
 
@@ -183,6 +214,9 @@ class Or(Formula):
     """Some part is true."""
 
     parts: tuple[Formula, ...]
+
+    def _text(self) -> tuple[int, str]:
+        return OR, _joined(" or ", self.parts, OR + 1)
 
     def __post_init__(self) -> None:
         _two_or_more(self, self.parts)
@@ -194,6 +228,9 @@ class Xor(Formula):
 
     parts: tuple[Formula, ...]
 
+    def _text(self) -> tuple[int, str]:
+        return _called("xor", self.parts)
+
 
 @node
 class Implies(Formula):
@@ -202,6 +239,9 @@ class Implies(Formula):
     premise: Formula
     conclusion: Formula
 
+    def _text(self) -> tuple[int, str]:
+        return _called("implies", (self.premise, self.conclusion))
+
 
 @node
 class Iff(Formula):
@@ -209,6 +249,9 @@ class Iff(Formula):
 
     left: Formula
     right: Formula
+
+    def _text(self) -> tuple[int, str]:
+        return _called("iff", (self.left, self.right))
 
 
 @node
@@ -219,12 +262,26 @@ class Compare(Formula):
     left: Formula
     right: Formula
 
+    def _text(self) -> tuple[int, str]:
+        return COMPARE, f"{self.left._inside(SUM)} {self.operator} {self.right._inside(SUM)}"
+
 
 @node
 class Sum(Formula):
     """The terms added up."""
 
     terms: tuple[Formula, ...]
+
+    def _text(self) -> tuple[int, str]:
+        text = self.terms[0]._inside(SUM)
+        for term in self.terms[1:]:
+            if isinstance(term, Minus):
+                text += f" - {term.body._inside(PRODUCT)}"
+            elif isinstance(term, Const) and type(term.value) is int and term.value < 0:
+                text += f" - {-term.value}"
+            else:
+                text += f" + {term._inside(PRODUCT)}"
+        return SUM, text
 
     def __post_init__(self) -> None:
         _two_or_more(self, self.terms)
@@ -238,6 +295,9 @@ class Minus(Formula):
 
     body: Formula
 
+    def _text(self) -> tuple[int, str]:
+        return UNARY, f"-{self.body._inside(UNARY)}"
+
     def __post_init__(self) -> None:
         if isinstance(self.body, Const) and type(self.body.value) is int:
             raise FormulaError("a negated number is a number; build it with negative()")
@@ -248,6 +308,9 @@ class Product(Formula):
     """The factors multiplied."""
 
     factors: tuple[Formula, ...]
+
+    def _text(self) -> tuple[int, str]:
+        return PRODUCT, _joined(" * ", self.factors, UNARY)
 
     def __post_init__(self) -> None:
         _two_or_more(self, self.factors)
@@ -263,6 +326,9 @@ class Divide(Formula):
     left: Formula
     right: Formula
 
+    def _text(self) -> tuple[int, str]:
+        return PRODUCT, f"{self.left._inside(UNARY)} {self.operator} {self.right._inside(UNARY)}"
+
 
 @node
 class Function(Formula):
@@ -270,6 +336,11 @@ class Function(Formula):
 
     name: Literal["abs", "min", "max", "pow"]
     arguments: tuple[Formula, ...]
+
+    def _text(self) -> tuple[int, str]:
+        if self.name == "pow":
+            return POWER, f"{self.arguments[0]._inside(ATOM)} ** {self.arguments[1]._inside(UNARY)}"
+        return _called(self.name, self.arguments)
 
     def __post_init__(self) -> None:
         wanted = {"abs": (1, 1), "pow": (2, 2)}.get(self.name, (1, 10**9))
@@ -283,6 +354,9 @@ class Count(Formula):
 
     parts: tuple[Formula, ...]
 
+    def _text(self) -> tuple[int, str]:
+        return _called("count", self.parts)
+
 
 @node
 class AllEqual(Formula):
@@ -290,12 +364,18 @@ class AllEqual(Formula):
 
     parts: tuple[Formula, ...]
 
+    def _text(self) -> tuple[int, str]:
+        return _called("all_equal", self.parts)
+
 
 @node
 class AllDifferent(Formula):
     """No two parts have the same value."""
 
     parts: tuple[Formula, ...]
+
+    def _text(self) -> tuple[int, str]:
+        return _called("all_different", self.parts)
 
 
 @node
@@ -306,6 +386,10 @@ class If(Formula):
     then: Formula
     otherwise: Formula
 
+    def _text(self) -> tuple[int, str]:
+        then, condition = self.then._inside(OR), self.condition._inside(OR)
+        return TERNARY, f"{then} if {condition} else {self.otherwise._inside(TERNARY)}"
+
 
 @node
 class Member(Formula):
@@ -313,6 +397,13 @@ class Member(Formula):
 
     terms: tuple[Formula, ...]
     rows: tuple[tuple[Value, ...], ...]
+
+    def _text(self) -> tuple[int, str]:
+        if len(self.terms) == 1:
+            cells = [repr(row[0]) for row in self.rows]
+            return COMPARE, f"{self.terms[0]._inside(SUM)} in ({', '.join(cells)}{',' if len(cells) == 1 else ''})"
+        terms = _joined(", ", self.terms, TERNARY)
+        return COMPARE, f"({terms}) in [{', '.join(repr(row) for row in self.rows)}]"
 
     def __post_init__(self) -> None:
         if not self.terms or any(len(row) != len(self.terms) for row in self.rows):
@@ -338,6 +429,11 @@ class Quantified(Formula):
     group: str
     body: Formula
 
+    def _text(self) -> tuple[int, str]:
+        group = self.group if len(self.variables) == 1 else f"pairs({self.group})"
+        body, names = self.body._inside(TERNARY), ", ".join(self.variables)
+        return ATOM, f"{self.quantifier}({body} for {names} in {group})"
+
     def __post_init__(self) -> None:
         if len(self.variables) not in (1, 2) or len(set(self.variables)) < len(self.variables):
             raise FormulaError("a quantifier binds one variable, or two different ones with pairs()")
@@ -355,25 +451,14 @@ class Oracle(Formula):
     template: str
     concepts: tuple[Formula, ...]
 
+    def _text(self) -> tuple[int, str]:
+        texts = [repr(text) for text in (self.program, self.head, self.template)]
+        return ATOM, f"prolog({', '.join([*texts, *map(str, self.concepts)])})"
+
 
 def lift(operand: Operand) -> Formula:
     """Return a formula as it is, and a value as a constant."""
     return operand if isinstance(operand, Formula) else Const(operand)
-
-
-def var(*names: str) -> tuple[Var, ...]:
-    """Return a variable for each name: `a, b = var("a", "b")`."""
-    return tuple(Var(name) for name in names)
-
-
-def conjunction(*parts: Formula) -> Formula:
-    """Return "all of these", whatever their number."""
-    return And(parts) if len(parts) > 1 else parts[0] if parts else Const(True)
-
-
-def disjunction(*parts: Formula) -> Formula:
-    """Return "one of these", whatever their number."""
-    return Or(parts) if len(parts) > 1 else parts[0] if parts else Const(False)
 
 
 def total(*terms: Formula) -> Formula:
@@ -393,23 +478,3 @@ def negative(body: Formula) -> Formula:
     if isinstance(body, Const) and type(body.value) is int:
         return Const(-body.value)
     return Minus(body)
-
-
-def parity(*parts: Formula) -> Formula:
-    """Return "an odd number of these"."""
-    return Xor(parts)
-
-
-def exactly(number: int, *parts: Formula) -> Formula:
-    """Return "this many of these, no more and no less"."""
-    return Compare("==", Count(parts), Const(number))
-
-
-def at_least(number: int, *parts: Formula) -> Formula:
-    """Return "this many of these, or more"."""
-    return Compare(">=", Count(parts), Const(number))
-
-
-def at_most(number: int, *parts: Formula) -> Formula:
-    """Return "this many of these, or fewer"."""
-    return Compare("<=", Count(parts), Const(number))

@@ -13,10 +13,9 @@ from typing import Protocol, cast
 
 from assay.base import Array, FormulaError, TooLarge, suggestion
 from assay.logic import formula as f
+from assay.logic.build import DEEPEST, children, conjunction, depth, disjunction, map_children, quote
 from assay.logic.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.logic.formula import Formula, Oracle
-from assay.logic.traverse import DEEPEST, children, depth, map_children
-from assay.logic.write import quote
 
 MOST_CASES = 200_000
 NUMBER = "number"
@@ -79,7 +78,7 @@ class _Grounder:
         parts = [self._case(formula, slots, bound, cases * len(choices)) for slots in choices]
         if formula.quantifier == "count":
             return f.Count(tuple(parts))
-        return f.conjunction(*parts) if formula.quantifier == "all" else f.disjunction(*parts)
+        return conjunction(*parts) if formula.quantifier == "all" else disjunction(*parts)
 
     def _case(self, formula: f.Quantified, slots: tuple[Slot, ...], bound: Mapping[str, Slot], cases: int) -> Formula:
         inside = {**bound, **dict(zip(formula.variables, slots, strict=True))}
@@ -88,7 +87,7 @@ class _Grounder:
         if not guards:
             return body
         if formula.quantifier == "all":
-            return f.Implies(f.conjunction(*guards), body)
+            return f.Implies(conjunction(*guards), body)
         return f.And((*guards, body))
 
 
@@ -104,7 +103,7 @@ def well_formed(space: ConceptSpace) -> Formula:
     for slot in space.slots:
         if space.concept(slot.concepts[0]).optional and len(slot.concepts) > 1:
             rules.append(f.AllEqual(tuple(f.Var(name).eq(ABSENT) for name in slot.concepts)))
-    return f.conjunction(*rules)
+    return conjunction(*rules)
 
 
 @dataclass(frozen=True)

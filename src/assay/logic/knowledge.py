@@ -18,13 +18,13 @@ from assay.base import (
     shorten,
     suggestion,
 )
+from assay.logic.build import conjunction, substitute, walk
 from assay.logic.circuit import Diagram, compile_diagram
 from assay.logic.concepts import ABSENT, Concept, ConceptSpace, EncoderGroup, Kind, Slot, Value, kind_of_value, listing
 from assay.logic.evaluation import Evaluator
-from assay.logic.formula import Const, Formula, If, Oracle, Var, conjunction
+from assay.logic.formula import Const, Formula, If, Oracle, Var
 from assay.logic.ground import FormulaShape, ground_formula, program_runner, shape_of, well_formed
 from assay.logic.notation import parse
-from assay.logic.traverse import substitute, walk
 from assay.logic.variants import Boundary, Region, boundary_of
 
 NO_RULE = Var("rule_not_known")

@@ -12,9 +12,9 @@ from typing import Any
 
 from assay.base import FormulaError, suggestion
 from assay.logic import formula as f
+from assay.logic.build import DEEPEST, at_least, at_most, conjunction, depth, disjunction, exactly, free_names
 from assay.logic.concepts import Value
 from assay.logic.formula import Formula
-from assay.logic.traverse import DEEPEST, depth, free_names
 
 LONGEST = 200_000
 
@@ -42,7 +42,7 @@ def _oracle(program: Formula, head: Formula, template: Formula, *concepts: Formu
 
 
 FUNCTIONS: dict[str, Callable[..., Formula]] = {
-    "And": f.conjunction, "Or": f.disjunction, "Not": f.Not, "Xor": lambda *parts: f.Xor(parts),
+    "And": conjunction, "Or": disjunction, "Not": f.Not, "Xor": lambda *parts: f.Xor(parts),
     "Implies": f.Implies, "Equivalent": f.Iff, "ITE": f.If,
     "Eq": _compare("=="), "Ne": _compare("!="), "Lt": _compare("<"), "Le": _compare("<="),
     "Gt": _compare(">"), "Ge": _compare(">="),
@@ -53,10 +53,10 @@ FUNCTIONS: dict[str, Callable[..., Formula]] = {
     "abs": lambda body: f.Function("abs", (body,)), "min": lambda *parts: f.Function("min", parts),
     "max": lambda *parts: f.Function("max", parts),
     "count": lambda *parts: f.Count(parts), "sum": f.total,
-    "any": f.disjunction, "all": f.conjunction,
-    "exactly": lambda number, *parts: f.exactly(_number(number), *parts),
-    "at_least": lambda number, *parts: f.at_least(_number(number), *parts),
-    "at_most": lambda number, *parts: f.at_most(_number(number), *parts),
+    "any": disjunction, "all": conjunction,
+    "exactly": lambda number, *parts: exactly(_number(number), *parts),
+    "at_least": lambda number, *parts: at_least(_number(number), *parts),
+    "at_most": lambda number, *parts: at_most(_number(number), *parts),
     "prolog": _oracle,
     "all_equal": lambda *parts: f.AllEqual(parts), "all_different": lambda *parts: f.AllDifferent(parts),
 }  # fmt: skip
@@ -203,7 +203,7 @@ class _Reader:
                 raise self.refuse(tree, f"comparison {type(operator).__name__} is not allowed in a formula")
         names = [COMPARISONS[type(operator)] for operator in tree.ops]
         steps = [f.Compare(name, sides[place], sides[place + 1]) for place, name in enumerate(names)]
-        return f.conjunction(*steps)
+        return conjunction(*steps)
 
     def _member(self, tree: ast.Compare, depth: int) -> Formula:
         rows = tree.comparators[0]
@@ -252,7 +252,7 @@ class _Reader:
 
     def _bound(self, name: str, clause: ast.comprehension, body: Formula, depth: int) -> Formula:
         if clause.ifs:
-            guard = f.conjunction(*(self.read(test, depth) for test in clause.ifs))
+            guard = conjunction(*(self.read(test, depth) for test in clause.ifs))
             body = f.Implies(guard, body) if name == "all" else f.And((guard, body))
         targets = clause.target.elts if isinstance(clause.target, ast.Tuple) else [clause.target]
         source: ast.expr = clause.iter

@@ -4,11 +4,11 @@ The residuals of sums, counts and parities are few, because `Terms` brings them 
 """
 
 from assay.logic import formula as f
+from assay.logic.build import children
 from assay.logic.concepts import ConceptSpace
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula, program_runner
 from assay.logic.terms import Node, Term, Terms
-from assay.logic.traverse import children
 
 
 class Residuals(Terms):

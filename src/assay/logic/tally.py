@@ -15,12 +15,12 @@ import numpy as np
 
 from assay.base import Array, FormulaError, TooLarge
 from assay.logic import formula as f
+from assay.logic.build import conjunction, disjunction, map_children, names_in
 from assay.logic.circuit import Diagram, Outcome, compile_diagram, merge_nodes
 from assay.logic.concepts import Concept, ConceptSpace
 from assay.logic.evaluation import Evaluator
-from assay.logic.formula import Formula, Not, Var, conjunction, disjunction, total
+from assay.logic.formula import Formula, Not, Var, total
 from assay.logic.ground import ground_formula, shape_of
-from assay.logic.traverse import map_children, names_in
 
 SCOPE = 2
 """How many concepts a term may look at."""

@@ -21,12 +21,12 @@ import numpy as np
 
 from assay.base import Array, Codes, KnowledgeError, TooLarge
 from assay.logic import formula as f
+from assay.logic.build import children, conjunction
 from assay.logic.concepts import ConceptSpace
 from assay.logic.evaluation import Evaluator
 from assay.logic.features import Feature, Profiles, features_of, profiles_of, steps_of
-from assay.logic.formula import TRUE, Formula, Not, conjunction
+from assay.logic.formula import TRUE, Formula, Not
 from assay.logic.ground import ground_formula, shape_of
-from assay.logic.traverse import children
 
 MOST_VARIANTS = 100
 MOST_FEATURES = 16

@@ -1,11 +1,68 @@
-"""Walking through formulas and rebuilding them."""
+"""Building formulas of any number of parts, walking through them and rebuilding them."""
 
 from collections.abc import Callable, Iterator
 
-from assay.logic.formula import Formula, Minus, Product, Quantified, Sum, Var, negative, product, total
+from assay.logic.formula import (
+    And,
+    Compare,
+    Const,
+    Count,
+    Formula,
+    Minus,
+    Or,
+    Product,
+    Quantified,
+    Sum,
+    Var,
+    Xor,
+    negative,
+    product,
+    total,
+)
 
 DEEPEST = 100
 """How deep formulas may be nested: every reading walks down by recursion."""
+
+
+def var(*names: str) -> tuple[Var, ...]:
+    """Return a variable for each name: `a, b = var("a", "b")`."""
+    return tuple(Var(name) for name in names)
+
+
+def conjunction(*parts: Formula) -> Formula:
+    """Return "all of these", whatever their number."""
+    return And(parts) if len(parts) > 1 else parts[0] if parts else Const(True)
+
+
+def disjunction(*parts: Formula) -> Formula:
+    """Return "one of these", whatever their number."""
+    return Or(parts) if len(parts) > 1 else parts[0] if parts else Const(False)
+
+
+def parity(*parts: Formula) -> Formula:
+    """Return "an odd number of these"."""
+    return Xor(parts)
+
+
+def exactly(number: int, *parts: Formula) -> Formula:
+    """Return "this many of these, no more and no less"."""
+    return Compare("==", Count(parts), Const(number))
+
+
+def at_least(number: int, *parts: Formula) -> Formula:
+    """Return "this many of these, or more"."""
+    return Compare(">=", Count(parts), Const(number))
+
+
+def at_most(number: int, *parts: Formula) -> Formula:
+    """Return "this many of these, or fewer"."""
+    return Compare("<=", Count(parts), Const(number))
+
+
+def quote(formula: Formula, most: int = 80) -> str:
+    """Return the text of a formula for a message, the first part of a long one."""
+    text = str(formula)
+    return f"'{text}'" if len(text) <= most else f"'{text[: most - 3]}...'"
 
 
 def children(formula: Formula) -> tuple[Formula, ...]:
