@@ -90,12 +90,7 @@ if TYPE_CHECKING:
     from assay.models.rule.fuzzy_logic import FuzzyRule as FuzzyRule
     from assay.models.rule.fuzzy_logic import Semantics as Semantics
     from assay.models.symbolic.base import SymbolicConfig as SymbolicConfig
-    from assay.models.symbolic.bits import pack_bits as pack_bits
     from assay.models.symbolic.examples import Examples as Examples
-    from assay.models.symbolic.examples import most_probable_codes as most_probable_codes
-    from assay.models.symbolic.synthesis.language import ProgramLanguage as ProgramLanguage
-    from assay.models.symbolic.synthesis.leaves import LeafBlock as LeafBlock
-    from assay.models.symbolic.synthesis.leaves import leaves_of as leaves_of
 else:
     from assay.doors import door
 

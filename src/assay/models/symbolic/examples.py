@@ -1,4 +1,4 @@
-"""The training examples of a symbolic learner: concepts and labels."""
+"""The training examples of a symbolic learner, and truth values of examples as packed bits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,8 @@ import numpy as np
 
 from assay.base import Array, Codes
 from assay.logic import ConceptSpace, Knowledge, Label
+
+WORD = 64
 
 
 @dataclass(frozen=True)
@@ -54,3 +56,30 @@ class LabelExamples:
 def most_probable_codes(probabilities: Sequence[Array]) -> Codes:
     """Return the code of the most probable value of each concept."""
     return np.stack([values.argmax(axis=1) for values in probabilities], axis=1)
+
+
+# -- truth values as bits, 64 a word -----------------------------------------------------------------------------------
+
+
+def pack_bits(truths: Array) -> Array:
+    """Return truth values along the last axis as bits, 64 a word.
+
+    >>> pack_bits(np.array([True, False, True])).tolist()
+    [5]
+    """
+    bytes_ = np.packbits(truths, axis=-1, bitorder="little")
+    short = -bytes_.shape[-1] % 8
+    if short:
+        bytes_ = np.concatenate([bytes_, np.zeros((*bytes_.shape[:-1], short), dtype=np.uint8)], axis=-1)
+    return np.ascontiguousarray(bytes_).view(np.uint64)
+
+
+def unpack_bits(words: Array, size: int) -> Array:
+    """Return the truth values of so many examples, from their words."""
+    bytes_ = np.ascontiguousarray(words).view(np.uint8)
+    return np.unpackbits(bytes_, axis=-1, count=size, bitorder="little").astype(bool)
+
+
+def count_bits(words: Array) -> Array:
+    """Return how many bits are set along the last axis."""
+    return np.asarray(np.bitwise_count(words).sum(axis=-1, dtype=np.int64))

@@ -1,5 +1,8 @@
 """Beam search over clauses: each is refined by one literal at a time, as the modes allow, and the best are kept.
 
+A mode says how a literal may enter a clause: an argument is `+`, an object that the clause has already, or `-`, one that
+enters with the literal. All modes are generated from the space: the literals are those that every ILP learner is given.
+
 A clause is scored by how much it holds in positive examples less how much it holds in negative ones. (The original
 counts positive examples only, so that the most general clauses win.) The search goes round once for each rule: in the
 next round, positive examples count as much as the best clauses so far leave them unexplained. Clauses are told apart by
@@ -9,18 +12,32 @@ their form, whatever their objects' names are, and one that holds in all example
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import permutations, product
+from typing import Literal as Choice
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from assay.base import Array
-from assay.models.symbolic.alpha_ilp.modes import Mode, Modes
-from assay.models.symbolic.alpha_ilp.soft_reasoning import CELLS, GroundBodies, SoftOr, clause_values
-from assay.models.symbolic.alpha_ilp.valuation import FALSE, TRUE, GroundAtoms
+from assay.models.symbolic.alpha_ilp.soft_reasoning import (
+    CELLS,
+    FALSE,
+    TRUE,
+    GroundAtoms,
+    GroundBodies,
+    SoftOr,
+    alike_pairs,
+    clause_values,
+)
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
+from assay.prolog import Bias, Literal, Vocabulary
 
+MOST_ATOMS = 4096
+"""Literals with more ground atoms are left out: three of many objects."""
+Sign = Choice["+", "-"]
+SIGNS: tuple[Sign, Sign] = ("+", "-")
 LENGTH_COST = 0.01
 """What a literal costs: with it, a clause must be right in one per cent more of the examples."""
 DIGITS = 4
@@ -28,6 +45,65 @@ DIGITS = 4
 MOST_AT_ONCE = 1024
 """How many clauses are valued between two looks at the clock."""
 Form = tuple[tuple[int, Places], ...]
+
+
+# -- modes -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Mode:
+    """One way in which a literal enters a clause, and how often it may."""
+
+    number: int
+    literal: Literal
+    signs: tuple[Sign, ...]
+    recall: int
+
+    def text(self, vocabulary: Vocabulary) -> str:
+        """Return it as a declaration: `modeb(2,roof_none(-car))`."""
+        arguments = [f"{s}{vocabulary.kinds[g]}" for s, g in zip(self.signs, self.literal.groups, strict=True)]
+        return f"modeb({self.recall},{self.literal.name}({','.join(arguments) or '+world'}))"
+
+
+@dataclass(frozen=True)
+class Modes:
+    """The literals of a bias that are used, the ways in which they enter, and which do not go together."""
+
+    bias: Bias
+
+    @cached_property
+    def literals(self) -> tuple[Literal, ...]:
+        """The literals that have few enough ground atoms."""
+        sizes = {group: len(slots) for group, slots in self.bias.space.groups.items()}
+        return tuple(
+            literal
+            for literal in self.bias.literals
+            if int(np.prod([sizes[g] for g in literal.groups], initial=1)) <= MOST_ATOMS
+        )
+
+    @cached_property
+    def declarations(self) -> tuple[Mode, ...]:
+        """All modes: each literal with known and with new objects."""
+        modes = []
+        for number, literal in enumerate(self.literals):
+            often = self.bias.language.objects if literal.arity == 1 else 1
+            for signs in product(SIGNS, repeat=literal.arity):
+                if signs.count("-") > self.bias.language.objects or (literal.symmetric and signs == ("-", "+")):
+                    continue
+                modes.append(Mode(number, literal, signs, often))
+        return tuple(modes)
+
+    def texts(self) -> list[str]:
+        """Return all declarations."""
+        return [mode.text(self.bias.vocabulary) for mode in self.declarations]
+
+    @cached_property
+    def idle(self) -> Array:
+        """Which two literals on one object can never hold together, or say no more than one of them alone."""
+        return alike_pairs(self.literals, lambda a, b: not (a & b).any() or not (a & ~b).any() or not (b & ~a).any())
+
+
+# -- clauses -----------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)

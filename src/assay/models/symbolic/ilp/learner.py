@@ -13,11 +13,9 @@ from pydantic import Field
 from assay.base import Array
 from assay.logic import Const, Formula, Label, evaluate
 from assay.models.symbolic.base import SymbolicConfig
-from assay.models.symbolic.bits import count_bits, pack_bits
-from assay.models.symbolic.examples import Examples, LabelExamples
+from assay.models.symbolic.examples import Examples, LabelExamples, count_bits, pack_bits
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
-from assay.models.symbolic.ilp.clauses import IlpClause, definitions, program_formula
-from assay.models.symbolic.ilp.coverage import Coverage
+from assay.models.symbolic.ilp.clauses import Coverage, IlpClause, definitions, program_formula
 from assay.models.symbolic.ilp.expressible import ClauseWriter, express_rule
 from assay.models.symbolic.ilp.search import CandidatePool, Clock, Search, Target
 from assay.models.symbolic.ilp.set_cover import CoverSolver, Theory

@@ -15,9 +15,16 @@ from math import lgamma, log, log2
 import numpy as np
 
 from assay.base import Array, rng_for
-from assay.models.symbolic.bits import count_bits
-from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, Places, canonical
-from assay.models.symbolic.ilp.coverage import Coverage, LiteralBatch, refined_covers
+from assay.models.symbolic.examples import count_bits
+from assay.models.symbolic.ilp.clauses import (
+    Coverage,
+    IlpClause,
+    LiteralBatch,
+    PlacedLiteral,
+    Places,
+    canonical,
+    refined_covers,
+)
 from assay.prolog import Bias
 
 Step = tuple[int, Places]

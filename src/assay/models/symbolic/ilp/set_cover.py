@@ -13,7 +13,7 @@ from math import log2
 import numpy as np
 
 from assay.base import Array
-from assay.models.symbolic.bits import WORD, count_bits, unpack_bits
+from assay.models.symbolic.examples import WORD, count_bits, unpack_bits
 from assay.models.symbolic.ilp.search import Candidate, Clock, choose_bits
 
 MOST_EXACT = 150

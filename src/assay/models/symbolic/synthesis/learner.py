@@ -13,8 +13,7 @@ from assay.logic import ConceptSpace, Const, Formula, Label, Var, evaluate, tota
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
-from assay.models.symbolic.synthesis.language import NUMBERS, ProgramLanguage
-from assay.models.symbolic.synthesis.leaves import MOST_SUBSETS, leaves_of
+from assay.models.symbolic.synthesis.language import MOST_SUBSETS, NUMBERS, ProgramLanguage, leaves_of
 from assay.models.symbolic.synthesis.search import ProgramSearch, SearchBudget, SearchResult
 
 FIRST = 256
