@@ -78,6 +78,8 @@ if TYPE_CHECKING:
     from assay.base.markup import html_link as html_link
     from assay.base.markup import html_table as html_table
     from assay.base.markup import html_text as html_text
+    from assay.base.markup import join_first as join_first
+    from assay.base.markup import join_words as join_words
     from assay.base.markup import markdown_table as markdown_table
     from assay.base.markup import prose_text as prose_text
     from assay.base.markup import safe_link as safe_link

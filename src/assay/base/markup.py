@@ -92,6 +92,28 @@ BAR = re.compile(r"(?<!\\)\|")
 ENTITY = re.compile(r"&(?=#?\w+;)")
 
 
+def join_words(texts: Sequence[str], word: str = "and") -> str:
+    """Return texts as a list in a sentence.
+
+    >>> join_words(["a", "b", "c"])
+    'a, b and c'
+    """
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+
+
+def join_first(texts: Sequence[str], most: int = 6, word: str = "and") -> str:
+    """Return a list in a sentence, the first few of many and how many more there are.
+
+    >>> join_first(["a", "b", "c", "d"], 2)
+    'a, b and 2 more'
+    """
+    if len(texts) <= most:
+        return join_words(texts, word)
+    return f"{', '.join(texts[:most])} and {len(texts) - most} more"
+
+
 class Markdown(str):
     """Text that is Markdown already: whatever of it was not ours is escaped."""
 

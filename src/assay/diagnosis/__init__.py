@@ -24,11 +24,14 @@ if TYPE_CHECKING:
     from assay.diagnosis.check import Found as Found
     from assay.diagnosis.check import Kind as Kind
     from assay.diagnosis.check import Tone as Tone
+    from assay.diagnosis.check import described as described
     from assay.diagnosis.check import kinds_in_order as kinds_in_order
     from assay.diagnosis.check import known_checks as known_checks
     from assay.diagnosis.check import meaning_of as meaning_of
     from assay.diagnosis.check import places_of as places_of
+    from assay.diagnosis.check import read_thresholds as read_thresholds
     from assay.diagnosis.check import render as render
+    from assay.diagnosis.check import sections as sections
     from assay.diagnosis.check import tone_of as tone_of
     from assay.diagnosis.concepts import STATES as STATES
     from assay.diagnosis.concepts import WRONG as WRONG
@@ -63,8 +66,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.judging import judge as judge
     from assay.diagnosis.leaks import Leakage as Leakage
     from assay.diagnosis.leaks import leakage as leakage
-    from assay.diagnosis.propagation import through_linear as through_linear
-    from assay.diagnosis.propagation import through_rule as through_rule
     from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
     from assay.diagnosis.reliance import Reliance as Reliance
     from assay.diagnosis.reliance import Rights as Rights
@@ -96,16 +97,11 @@ if TYPE_CHECKING:
     from assay.diagnosis.thresholds import DEFAULTS as DEFAULTS
     from assay.diagnosis.thresholds import Thresholds as Thresholds
     from assay.diagnosis.thresholds import Verdict as Verdict
-    from assay.diagnosis.thresholds import described as described
-    from assay.diagnosis.thresholds import read_thresholds as read_thresholds
-    from assay.diagnosis.thresholds import sections as sections
     from assay.diagnosis.verdict import VERSION as VERSION
     from assay.diagnosis.verdict import Diagnosis as Diagnosis
     from assay.diagnosis.verdict import diagnose as diagnose
     from assay.diagnosis.views import SplitView as SplitView
     from assay.diagnosis.violations import violations_of as violations_of
-    from assay.diagnosis.wording import join_first as join_first
-    from assay.diagnosis.wording import join_words as join_words
 else:
     from assay.doors import door
 

@@ -11,12 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError
+from assay.base import Array, Codes, ConfigError, join_words
 from assay.contracts import EVERY, IntervenableModel, one_hot
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.errors import CAUSES, Errors, causes_of, errors_of
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_words
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 

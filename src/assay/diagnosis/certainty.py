@@ -5,11 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from assay.base import rng_for
+from assay.base import join_words, rng_for
 from assay.diagnosis.case import Case
 from assay.diagnosis.judging import judge
 from assay.diagnosis.thresholds import Verdict
-from assay.diagnosis.wording import join_words
 
 
 @dataclass(frozen=True)

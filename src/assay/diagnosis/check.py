@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from assay.base import Array, Registry
+from assay.base import Array, Registry, join_words
 from assay.diagnosis.thresholds import Section
-from assay.diagnosis.wording import join_words, percent, points, share_of
+from assay.metrics import percent, points, share_of
 
 if TYPE_CHECKING:
     from assay.diagnosis.case import Case
@@ -251,3 +251,56 @@ def overlap(mine: Found, theirs: Found) -> float:
 def no_rows(shape: tuple[int, ...]) -> Array:
     """Return a mask of nothing."""
     return np.zeros(shape, dtype=bool)
+
+
+def sections() -> dict[str, type[Section]]:
+    """Return the settings of all sections by name: the shared ones, and those of the registered checks."""
+    kinds = [*SHARED, *(check.settings for check in known_checks() if check.settings is not None)]
+    return {kind.section: kind for kind in kinds}
+
+
+def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
+    """Return thresholds by `section.name`, as users set them.
+
+    >>> from assay.diagnosis import Verdict
+    >>> read_thresholds({"verdict.resamples": 0}).of(Verdict).resamples
+    0
+    """
+    known, changed = sections(), dict[str, Section]()
+    for key, value in values.items():
+        section, _, name = str(key).rpartition(".")
+        if section not in known:
+            raise ConfigError(
+                f"no threshold {key!r}: expected SECTION.NAME{suggestion(str(key), list(names_of(known)))}"
+            )
+        entry = {entry.name: entry for entry in fields(known[section])}.get(name)
+        if entry is None:
+            raise ConfigError(f"no threshold {key!r}{suggestion(str(key), list(names_of(known)))}")
+        settings = changed.get(section, known[section]())
+        changed[section] = replace(settings, **{name: _number(str(key), value, entry)})
+    return Thresholds(changed)
+
+
+def names_of(known: Mapping[str, type[Section]]) -> Iterator[str]:
+    """Yield every `section.name`."""
+    return (f"{section}.{entry.name}" for section, kind in known.items() for entry in fields(kind))
+
+
+def _number(key: str, value: Any, entry: "Field[Any]") -> float | int:
+    whole = isinstance(entry.default, int)
+    try:
+        number = float(value)
+        if isinstance(value, bool) or (whole and number != int(number)):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise ConfigError(f"{key}: expected a {'whole ' if whole else ''}number, got {value!r}") from None
+    return int(number) if whole else number
+
+
+def described() -> list[tuple[str, float, str, str]]:
+    """Return every threshold: its name, value, what it decides and why it has this value."""
+    return [
+        (f"{section}.{entry.name}", entry.default, entry.metadata["about"], entry.metadata["chosen"])  # type: ignore[misc]
+        for section, kind in sections().items()
+        for entry in fields(kind)
+    ]

@@ -13,9 +13,8 @@ import numpy as np
 from assay.base import Array, Codes, DataError, find_rows
 from assay.contracts import PAIR_CONCEPT, PAIRS, Predictions
 from assay.dataset import Dataset, ShownValues
-from assay.diagnosis.wording import percent
 from assay.logic import ConceptSpace
-from assay.metrics import Evidence, Score, gather, mean, mean_score
+from assay.metrics import Evidence, Score, gather, mean, mean_score, percent
 
 
 @dataclass(frozen=True)

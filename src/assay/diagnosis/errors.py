@@ -15,8 +15,7 @@ A right label is `luck` where the rule gives a wrong one for the predicted conce
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from assay.base import Array, Codes
-from assay.diagnosis.wording import join_words
+from assay.base import Array, Codes, join_words
 
 CAUSES = {
     "table": "because of their annotation",

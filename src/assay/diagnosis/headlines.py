@@ -4,10 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from assay.base import shorten
+from assay.base import join_first, shorten
 from assay.diagnosis.check import Check, Finding, Kind, Tone, check_of, render, tone_of
 from assay.diagnosis.verdict import Diagnosis
-from assay.diagnosis.wording import join_first
 
 EFFECTS = {"follows": "sensitivity", "stays": "invariance"}
 """What the numbers of a finding about counterfactual pairs are called."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import AssayError, Codes, Deck, distinct_rows
+from assay.base import AssayError, Codes, Deck, distinct_rows, join_words
 from assay.contracts import RunRecord
 from assay.counting import (
     ReadingClass,
@@ -23,7 +23,6 @@ from assay.counting import (
 )
 from assay.dataset import Dataset
 from assay.diagnosis.concepts import WRONG, ConceptState, used_concepts
-from assay.diagnosis.wording import join_words
 from assay.logic import Knowledge
 
 MOST_WORLDS = 2_000

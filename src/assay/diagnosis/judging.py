@@ -13,8 +13,7 @@ import numpy as np
 
 from assay.base import Array
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Finding, Found, Kind, known_checks
-from assay.diagnosis.checks.underfit import mixed
+from assay.diagnosis.check import Check, Finding, Found, Kind, Number, known_checks
 from assay.diagnosis.thresholds import Concepts, Rivals
 from assay.metrics import at_least
 
@@ -62,7 +61,7 @@ def judge(case: Case) -> Judgement:
         good = {"sound", "no rule"} if kept else set()
         kept |= {kind: entries for kind, entries in rest.items() if entries and kind not in good}
     if _no_single_cause(case, kept):
-        kept["underfit"] = [mixed(case)]
+        kept["underfit"] = [_mixed(case)]
     ranked = _ranked(case, checks, kept)
     return Judgement(ranked, tuple(withdrawn))
 
@@ -114,6 +113,13 @@ def _no_single_cause(case: Case, kept: Mapping[Kind, list[Found]]) -> bool:
         return False
     half = case.settings(Rivals).half * case.wrong_labels
     return all(sum(int(m.sum()) for m in _cells(case, entries).values()) < half for entries in kept.values())
+
+
+def _mixed(case: Case) -> Found:
+    """Return that no finding accounts for half of the wrong labels, with the causes of the worst split."""
+    view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
+    numbers: dict[str, Number] = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
+    return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})
 
 
 def _cells(case: Case, entries: Sequence[Found]) -> dict[str, Array]:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from assay.base import Array, join_first, join_words
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Finding
 from assay.diagnosis.labels import worst
@@ -13,13 +14,18 @@ from assay.diagnosis.thresholds import Rivals, Verdict
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.violations import Violations
 from assay.diagnosis.within import rises
-from assay.diagnosis.wording import NEEDS_RULE, describe_gaps, join_first, join_words, share_of
-from assay.metrics import FEWEST, Evidence, Score
+from assay.metrics import FEWEST, Evidence, Score, share_of
 
 CHANGE = 0.1
 """The change of accuracy between splits from which on it is noted."""
 TAUGHT = frozenset({"shortcut", "unidentified", "noisy", "underfit"})
 """The findings beside which it is noted what training labels can teach."""
+NEEDS_RULE = (
+    "No rule is known. Judged without one: whether labels and concepts are right, calibrated, memorised, and whether "
+    "confidences leak. Not judged, since that needs a rule: shortcuts, a wrong rule, inconsistent or bypassed "
+    "concepts, the decision boundary. Have rules proposed: assay train rules|tree|ilp|synthesis DATA."
+)
+"""What is said of a model on a dataset without a rule."""
 
 
 def notes_of(
@@ -92,3 +98,21 @@ def _confidence(evidence: Evidence, what: str) -> tuple[float, float]:
     ]
     sure = float(np.mean([p.max(axis=1).mean() for p, _ in pairs]))
     return sure, float(np.mean([(p.argmax(axis=1) == codes).mean() for p, codes in pairs]))
+
+
+def describe_gaps(split: str, known: Array, ruled: bool = True) -> str:
+    """Return how much of the truth of a split is not known, in words; nothing where all is.
+
+    Without a rule all concepts count, with one those that it uses.
+
+    >>> describe_gaps("test", np.array([[True, False], [True, True]]))[:57]
+    'On test, 25 % of the true concepts that the rule uses are'
+    """
+    if known.all():
+        return ""
+    whole, share = int(np.asarray(known.all(axis=1)).sum()), 100 * float((~known).mean())
+    which = "true concepts that the rule uses" if ruled else "true concepts"
+    return (
+        f"On {split}, {share:.0f} % of the {which} are not known and not judged; what needs "
+        f"all of them is judged on the {whole:,} of {len(known):,} examples that have them all."
+    )

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.base import Array, Codes, distinct_rows, find_rows
+from assay.base import Array, Codes, distinct_rows, find_rows, join_first, join_words
 from assay.contracts import PAIRS, Predictions
 from assay.dataset import (
     NUISANCES,
@@ -32,8 +32,7 @@ from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.counterfactual import align_pairs
 from assay.diagnosis.thresholds import DEFAULTS, Spurious, Thresholds
 from assay.diagnosis.within import rises
-from assay.diagnosis.wording import join_first, join_words, percent, share_of
-from assay.metrics import Evidence, at_least, gather, gather_from, wilson
+from assay.metrics import Evidence, at_least, gather, gather_from, percent, share_of, wilson
 
 MOST_NAMED = 3
 MOST, LEAST = 0.9, 0.1

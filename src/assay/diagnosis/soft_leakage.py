@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.base import Array
+from assay.base import Array, join_first
 from assay.diagnosis.information import PRECISION
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_first
 from assay.metrics import Evidence
 
 LEAST = 0.1

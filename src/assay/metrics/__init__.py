@@ -44,6 +44,9 @@ if TYPE_CHECKING:
     from assay.metrics.interval import holm as holm
     from assay.metrics.interval import of_difference as of_difference
     from assay.metrics.interval import of_mean as of_mean
+    from assay.metrics.interval import percent as percent
+    from assay.metrics.interval import points as points
+    from assay.metrics.interval import share_of as share_of
     from assay.metrics.interval import wilson as wilson
     from assay.metrics.metric import METRICS as METRICS
     from assay.metrics.metric import Metric as Metric

@@ -123,3 +123,42 @@ def holm(p_values: Sequence[float], level: float = 0.05) -> list[bool]:
             break
         significant[place] = True
     return significant
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage that says 0 or 100 only where it is exactly so.
+
+    >>> percent(0.999), percent(1.0), percent(0.001)
+    ('99.9 %', '100 %', '0.1 %')
+    """
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    if 0.01 <= share <= 0.99:
+        return f"{100 * share:.0f} %"
+    return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
+
+
+def points(difference: float) -> str:
+    """Return a difference of two shares in points of per cent.
+
+    >>> points(0.352), points(0.0104)
+    ('35 points', '1 point')
+    """
+    count = f"{100 * difference:.0f}"
+    return f"{count} point{'' if count == '1' else 's'}"
+
+
+def share_of(right: int, examples: int) -> str:
+    """Return a share with its interval and its number of examples.
+
+    >>> share_of(45, 50)
+    '90 % (79 to 96 %) of 50'
+    """
+    low, high = wilson(right, examples)
+    return f"{percent(right / max(1, examples))} ({_end(low)} to {_end(high)} %) of {examples:,}"
+
+
+def _end(share: float) -> str:
+    """Return an end of an interval in per cent; one decimal where it is near to 0 or 100 and not there."""
+    whole = share in (0.0, 1.0) or 0.01 <= share <= 0.99
+    return f"{100 * share:.0f}" if whole else f"{min(max(100 * share, 0.1), 99.9):.1f}"

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.base import Codes
+from assay.base import Codes, join_first, join_words
 from assay.contracts import Predictions
 from assay.dataset import Dataset
-from assay.diagnosis import join_first, join_words
 from assay.logic import Value
 from assay.metrics import Evidence
 from assay.reporting.showing import Choice, Shown, choose

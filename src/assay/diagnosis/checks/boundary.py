@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from assay.base import join_first
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import rises
-from assay.diagnosis.wording import join_first
 from assay.metrics import at_most, wilson
 
 MOST_TYPES = 3

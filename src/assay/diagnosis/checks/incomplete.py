@@ -6,12 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.base import distinct_rows
+from assay.base import distinct_rows, join_words
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_words
 from assay.metrics import Ceiling, ceilings
 
 MOST_SHARED = 3

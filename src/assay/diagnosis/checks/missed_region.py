@@ -6,12 +6,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.base import distinct_rows
+from assay.base import distinct_rows, join_words
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, overlap, register
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Rivals, Section, Verdict, threshold
-from assay.diagnosis.wording import join_words
 from assay.metrics import at_most, wilson
 
 

@@ -10,15 +10,14 @@ from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.checks.annotations import whose_error
 from assay.diagnosis.checks.shortcut import advice, named
 from assay.diagnosis.concepts import SYSTEMATIC, WRONG
+from assay.diagnosis.reading import describe_concepts
 from assay.diagnosis.thresholds import Concepts
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import describe_concepts
 from assay.metrics import at_least
 
 
 def _by_annotations(case: Case, mine: Found, _: Found) -> bool:
-    view = case.usual[mine.split]
-    return whose_error(case, view) == "annotations"
+    return whose_error(case, case.usual[mine.split]) == "annotations"
 
 
 def _by_shortcut(case: Case, mine: Found, theirs: Found) -> bool:

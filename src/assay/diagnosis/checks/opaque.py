@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import ClassVar
 
+from assay.base import join_first
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_first
 
 
 @register

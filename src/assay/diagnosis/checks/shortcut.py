@@ -4,15 +4,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from assay.base import Codes, distinct_rows, rng_for
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
-from assay.diagnosis.checks.annotations import WrongAnnotations, disagreement, whose_error
-from assay.diagnosis.concepts import SYSTEMATIC, ConceptState
-from assay.diagnosis.kept import kept_by_independent, kept_by_random, kept_in_training
+from assay.diagnosis.checks.annotations import WrongAnnotations, disagreement, shuffles, whose_error
+from assay.diagnosis.concepts import SYSTEMATIC, ConceptState, read_by_maps
+from assay.diagnosis.reading import describe_concepts
 from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import describe_concepts, percent
-from assay.metrics import at_least, wilson
+from assay.metrics import at_least, percent, wilson
 
 
 @dataclass(frozen=True)
@@ -145,15 +147,79 @@ def _keeps(case: Case, view: SplitView, kept: int, count: int, random: float) ->
     return beyond and wilson(kept, count)[0] >= settings.kept
 
 
+@dataclass(frozen=True)
+class KeptInTraining:
+    """How many of the distinct training worlds keep their labels under a concept mapping."""
+
+    share: float
+    least: float
+    """The same of the worlds of one label value, where it is lowest: a value that is always lost is revealed."""
+
+
+def kept_in_training(wrong: Sequence[ConceptState], training: Codes | None, view: SplitView) -> KeptInTraining | None:
+    """Return how many training worlds keep their labels when these concepts are read by their maps."""
+    if training is None or not len(training):
+        return None
+    whole = training[(training >= 0).all(axis=1)]
+    if not len(whole):
+        return None
+    worlds, knowledge = whole[distinct_rows(whole).first], view.evidence.knowledge
+    labels, read = knowledge.labels_of(worlds), knowledge.labels_of(read_by_maps(wrong, worlds, knowledge.space))
+    kept = labels == read
+    cells = ((place, column == value) for place, column in enumerate(labels.T) for value in np.unique(column))
+    least = min(kept[rows, place].mean() for place, rows in cells)
+    return KeptInTraining(float(kept.all(axis=1).mean()), float(least))
+
+
+def kept_by_independent(view: SplitView) -> float:
+    """Return how often labels stay right if each concept errs as it does, but independently of the others."""
+    truth, predicted = view.evidence.concepts, view.evidence.predicted_concepts
+    rng, kept, count = rng_for(0, "shuffled errors", len(truth)), 0, 0
+    for _ in range(shuffles(view)):
+        mixed = predicted.copy()
+        for column in view.columns:
+            for code in np.unique(truth[:, column]):
+                rows = np.flatnonzero(truth[:, column] == code)
+                mixed[rows, column] = predicted[rng.permutation(rows), column]
+        right, wrong = _right_where_wrong(view, mixed, view.columns)
+        kept, count = kept + right, count + wrong
+    return kept / max(1, count)
+
+
+def kept_by_random(view: SplitView, columns: Sequence[int]) -> float:
+    """Return how often labels stay right if these concepts err as often, in random places and with random values."""
+    truth, predicted = view.evidence.concepts, view.evidence.predicted_concepts
+    sizes, rng = view.evidence.knowledge.space.sizes, rng_for(0, "random errors", len(truth))
+    rows, kept, count = np.flatnonzero(view.complete), 0, 0
+    for _ in range(shuffles(view)):
+        mixed = truth.copy()
+        for column in columns:
+            if sizes[column] < 2 or not len(rows):
+                continue
+            share = (predicted[rows, column] != truth[rows, column]).mean()
+            hit = rows[rng.random(len(rows)) < share]
+            mixed[hit, column] = (truth[hit, column] + rng.integers(1, sizes[column], len(hit))) % sizes[column]
+        right, wrong = _right_where_wrong(view, mixed, columns)
+        kept, count = kept + right, count + wrong
+    return kept / max(1, count)
+
+
+def _right_where_wrong(view: SplitView, mixed: Codes, columns: Sequence[int]) -> tuple[int, int]:
+    """Return how many labels stay right among examples in which these columns are wrong, and how many there are."""
+    wrong = (mixed[:, list(columns)] != view.evidence.concepts[:, list(columns)]).any(axis=1) & view.complete
+    right = wrong & (view.labels_implied_by(mixed) == view.truth).all(axis=1)
+    return int(right.sum()), int(wrong.sum())
+
+
 def named(names: Sequence[str]) -> dict[str, str]:
     """Return names of concepts for a sentence, and the verb that goes with them."""
-    from assay.diagnosis.wording import join_first
+    from assay.base import join_first
 
     return {"concepts": join_first(list(names)), "are": "is" if len(names) == 1 else "are"}
 
 
 def advice(case: Case, names: Sequence[str]) -> str:
     """Return what to do about misread concepts: supervise these first."""
-    from assay.diagnosis.wording import join_first
+    from assay.base import join_first
 
     return f"Annotate {join_first(list(names))} in some training examples: `assay mend RUN` plans which to buy first."

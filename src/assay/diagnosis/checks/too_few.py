@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from assay.base import join_first
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.annotations import whose_error
@@ -12,8 +13,7 @@ from assay.diagnosis.concepts import surely_right
 from assay.diagnosis.labels import LabelState
 from assay.diagnosis.thresholds import Concepts, Labels
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_first, share_of
-from assay.metrics import at_least
+from assay.metrics import at_least, share_of
 
 STEPS = 1.05 ** np.arange(0, 140)
 """By which factors more examples are tried."""

@@ -6,13 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.base import Array
+from assay.base import Array, join_first
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.thresholds import Concepts
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_first, percent, share_of
-from assay.metrics import at_least
+from assay.metrics import at_least, percent, share_of
 
 
 def _names_all(case: Case, mine: Found, theirs: Found) -> bool:
@@ -135,10 +134,3 @@ def _counted(claim: str, chosen: Array, view: SplitView) -> Array:
     if claim == "labels":
         return view.wrong & chosen & [state.standing == "wrong" for state in view.labels]
     return chosen & (view.causes["unsure"] if claim == "uncertain" else view.unexplained)
-
-
-def mixed(case: Case) -> Found:
-    """Return that no finding accounts for half of the wrong labels, with the causes of the worst split."""
-    view = max(case.compared.values(), key=lambda view: int(view.wrong.sum()))
-    numbers: dict[str, Number] = {"split": view.name, "causes": view.errors.text, "named": view.errors.text}
-    return Found("mixed", view.name, numbers, rows={name: view.wrong for name, view in case.compared.items()})

@@ -7,7 +7,7 @@ from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.shortcut import named
 from assay.diagnosis.concepts import WRONG
-from assay.diagnosis.wording import describe_concepts
+from assay.diagnosis.reading import describe_concepts
 
 
 @register

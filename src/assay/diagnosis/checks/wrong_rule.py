@@ -6,12 +6,12 @@ from typing import ClassVar
 
 import numpy as np
 
+from assay.base import join_first
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, register
 from assay.diagnosis.checks.missed_region import region_of
 from assay.diagnosis.thresholds import Concepts, Rivals, Section, threshold
 from assay.diagnosis.views import SplitView
-from assay.diagnosis.wording import join_first
 from assay.metrics import at_least
 
 

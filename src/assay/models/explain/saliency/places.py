@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.base import Array
+from assay.base import Array, join_first
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import SaliencyScore, ScoredTarget, confounders_of, join_first, used_concepts
+from assay.diagnosis import SaliencyScore, ScoredTarget, confounders_of, used_concepts
 from assay.logic import Knowledge
 from assay.models.explain.saliency.concept_masks import ConceptMasks
 from assay.models.explain.saliency.examined import SaliencyTarget
