@@ -15,7 +15,7 @@ from assay.auditing.check_result import NOT_CHECKED, CheckResult, Status, first_
 from assay.base import Array, Codes, import_extra
 
 PURPOSE = "the audit of labels without a rule"
-FEWEST_EQUAL = 3
+FEWEST_MET = 3
 FEWEST_ROWS = 100
 MOST_NOISE = 0.1
 """The most labels that may differ among equal worlds before the concepts are said not to decide the label."""
@@ -96,7 +96,7 @@ def unequal(labels: Codes, concepts: Codes) -> Doubt:
     worlds = worlds.ravel()
     counts = np.zeros((worlds.max() + 1, labels.max() + 1), dtype=np.int64)
     np.add.at(counts, (worlds, labels), 1)
-    often = counts.sum(axis=1)[worlds] >= FEWEST_EQUAL
+    often = counts.sum(axis=1)[worlds] >= FEWEST_MET
     return Doubt(np.flatnonzero(often & (counts.argmax(axis=1)[worlds] != labels)), int(often.sum()))
 
 

@@ -8,14 +8,14 @@ entry point group `assay.findings`.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 
-from assay.base import Array, Registry, join_words
-from assay.diagnosis.thresholds import Section
+from assay.base import Array, ConfigError, Registry, join_words, suggestion
+from assay.diagnosis.thresholds import SHARED, Section, Thresholds
 from assay.metrics import percent, points, share_of
 
 if TYPE_CHECKING:
