@@ -8,8 +8,8 @@ from itertools import combinations, product
 import numpy as np
 
 from assay.base import rng_for
-from assay.contracts import BottleneckModel, logistic_head
-from assay.diagnosis import best_sets, rule_head
+from assay.contracts import BottleneckModel, logistic_head, rule_head
+from assay.diagnosis import best_sets
 from assay.logic import Knowledge, bits
 from benchmarks.timing import Result, rate
 

@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 import numpy as np
 
 import assay
-from assay.diagnosis import METHODS, SaliencyScore
+from assay.metrics import METHODS, SaliencyScore
 from assay.models import draw_over
 from assay.render import encode_png
 from benchmarks.pages import publish

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from assay.base import Array, Codes, rng_for
-from assay.contracts import Answer, BottleneckModel, Predictions
+from assay.contracts import Answer, BottleneckModel, Predictions, rule_head
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import Answering, rule_head
+from assay.diagnosis import Answering
 from assay.runs import RunFolder, write_record
 from assay.testing import certain
 from tests.conftest import write

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError, RuleUnknown, rng_for
-from assay.contracts import BottleneckModel, one_hot
+from assay.contracts import BottleneckModel, one_hot, rule_head
 from assay.diagnosis import ATTRIBUTION_HEAD as HEAD
-from assay.diagnosis import CAUSES, attribute, diagnose, evidence_of, rule_head
+from assay.diagnosis import CAUSES, attribute, diagnose, evidence_of
 from assay.logic import NO_RULE, Concept, ConceptSpace, Knowledge, Label, bits
 
 SUM = Knowledge.of(bits(["a", "b"]), {"y": "a + b"})

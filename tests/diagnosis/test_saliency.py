@@ -7,7 +7,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from assay.base import rng_for
-from assay.diagnosis import (
+from assay.metrics import (
     ExampleScores,
     RandomisationCheck,
     RandomisedStage,

@@ -6,9 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay.diagnosis import violations_of
 from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, bits, digits, parse
-from assay.metrics import Between, Evidence
+from assay.metrics import Between, Evidence, violations_of
 from tests.predictors import random_evidence
 
 PAIR = Knowledge.of(

@@ -1,10 +1,13 @@
-"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table."""
+"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table.
+
+The result of one check of the audit.
+"""
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, overload
+from typing import Any, Final, Literal, overload
 
 import numpy as np
 
@@ -267,3 +270,39 @@ def means_of_parts(image: Array, parts: int) -> Array:
     added = _over_parts(np.add, image.astype(np.float64), parts)
     tall, wide = (np.maximum(1, np.diff([*_starts(length, parts), length])) for length in image.shape[:2])
     return np.asarray(added / np.outer(tall, wide).reshape(parts, parts, *[1] * (image.ndim - 2)))
+
+
+Status = Literal["pass", "note", "fail", "not checked", "nothing to check"]
+NOT_CHECKED: Final = "not checked"
+NOTHING: Final = "nothing to check"
+"""The outcome where the dataset has nothing that the check asks about, such as texts."""
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """The outcome of a check: passed, passed with a note, failed, not checked because that cannot be done here.
+
+    Or there is nothing to check.
+    """
+
+    check: str
+    status: Status
+    text: str
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as plain data."""
+        return {"check": self.check, "status": self.status, "text": self.text, "numbers": dict(self.numbers)}
+
+
+def fail_if(faults: list[str], check: str, fault: str, passed: str) -> CheckResult:
+    """Return a check that failed with the first few faults, or passed where there are none."""
+    if faults:
+        return CheckResult(check, "fail", f"{fault}: {first_few(faults)}")
+    return CheckResult(check, "pass", passed)
+
+
+def first_few(texts: list[str], most: int = 3) -> str:
+    """Write a few of many."""
+    more = f" and {len(texts) - most} more" if len(texts) > most else ""
+    return "; ".join(texts[:most]) + more

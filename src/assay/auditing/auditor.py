@@ -6,11 +6,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay.auditing import colours, nuisance, pictures, symbols
-from assay.auditing.audited import AuditedDataset
-from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult
-from assay.auditing.complete import complete
-from assay.auditing.reading import MOST_READ, seconds_to_read
+from assay.auditing import nuisance, pictures, symbols
+from assay.auditing.audited import NOT_CHECKED, NOTHING, AuditedDataset, CheckResult
+from assay.auditing.reading import MOST_READ, colours, seconds_to_read
+from assay.auditing.symbols import complete
 from assay.base import Markdown, UnknownName, html_table, markdown_table, prose_text, suggestion, write_atomically
 from assay.contracts import to_json
 
@@ -37,7 +36,7 @@ CHECKS: dict[str, Callable[[AuditedDataset], CheckResult]] = {
     "sources": pictures.sources,
     "duplicates": pictures.duplicates,
     "visible": pictures.visible,
-    "colours": colours.colours,
+    "colours": colours,
     "texts": pictures.texts,
     "nuisances": nuisance.nuisances,
     "ceilings": nuisance.ceilings,

@@ -15,11 +15,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.auditing.audited import AuditedDataset, AuditedSplit
-from assay.auditing.check_result import NOT_CHECKED, CheckResult, first_few
-from assay.auditing.complete import completeness_of, equal_examples
+from assay.auditing.audited import NOT_CHECKED, AuditedDataset, AuditedSplit, CheckResult, first_few
 from assay.auditing.pictures import invisible_concepts
 from assay.auditing.regions import leaking_regions
+from assay.auditing.symbols import completeness_of, equal_examples
 from assay.base import Array, Codes, import_extra, rng_for
 from assay.metrics import balanced_accuracy, mean
 

@@ -1,15 +1,38 @@
-"""Checks of concepts, labels and splits: nothing is drawn, nothing is learned."""
+"""Checks of concepts, labels and splits: nothing is drawn, nothing is learned.
+
+Label noise where no rule is given: equal worlds whose labels differ, and labels that a model of the others denies.
+
+Equal worlds must have equal labels if concepts decide them; where they nearly always do, the few that differ are wrong.
+Where worlds hardly ever occur twice, labels are learned from concepts on other examples (Northcutt et al., *Confident
+learning*, 2021): a label is suspect if the model is at least as sure of another value as it is, on average, where that
+value is given.
+
+Completeness: do the concepts determine the labels? (Yeh et al., 2020)
+
+Examples that share all concepts and differ in a label bound every model that sees concepts only. Where no example
+shares all its concepts with another one, nothing can be said.
+"""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
 
 import numpy as np
 
-from assay.auditing.audited import AuditedDataset, AuditedSplit
-from assay.auditing.check_result import NOT_CHECKED, NOTHING, CheckResult, fail_if, first_few
-from assay.auditing.noise import labels_without_rule
-from assay.base import Array, Codes, TooLarge
+from assay.auditing.audited import (
+    NOT_CHECKED,
+    NOTHING,
+    AuditedDataset,
+    AuditedSplit,
+    CheckResult,
+    Status,
+    fail_if,
+    first_few,
+)
+from assay.base import Array, Codes, TooLarge, distinct_rows, import_extra
 from assay.logic import TRUE, Formula, Var, compile_diagram, conjunction, disjunction, evaluate
+from assay.metrics import Ceiling
+from assay.metrics import ceilings as ceilings_of
 
 RARE = 0.1
 LEAST = 0.02
@@ -167,3 +190,204 @@ def _possible(formula: Formula, part: AuditedSplit, data: AuditedDataset) -> boo
     except TooLarge:
         return True
     return (True,) in diagram.outcomes
+
+
+PURPOSE = "the audit of labels without a rule"
+FEWEST_MET = 3
+MOST_NOISE = 0.1
+"""The most labels that may differ among equal worlds before the concepts are said not to decide the label."""
+LEARNED = 0.9
+SUSPECT = 0.005
+FOLDS = 5
+WORST_FIRST: tuple[Status, ...] = ("fail", "note", NOT_CHECKED, "pass")
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """The rows whose label is doubted, of the rows that could be judged."""
+
+    rows: Array
+    judged: int
+
+    @property
+    def share(self) -> float:
+        """Their share."""
+        return len(self.rows) / max(1, self.judged)
+
+
+def labels_without_rule(data: AuditedDataset) -> CheckResult:
+    """Equal worlds have equal labels; where there are too few, no label is one that a model of the others denies."""
+    concepts = np.concatenate([part.concepts for part in data.parts.values()])
+    labels = np.concatenate([part.labels for part in data.parts.values()])
+    whole = np.flatnonzero((concepts >= 0).all(axis=1))  # a world with gaps is equal to none
+    results = [_judged(name, labels[:, place], concepts, whole, data) for place, name in enumerate(data.labels)]
+    numbers = {"doubted": {name: result.numbers["share"] for name, result in zip(data.labels, results, strict=True)}}
+    worst = min((result.status for result in results), key=WORST_FIRST.index)
+    return CheckResult("labels", worst, first_few([r.text for r in results if r.status == worst]), numbers)
+
+
+def _judged(name: str, labels: Codes, concepts: Codes, whole: Array, data: AuditedDataset) -> CheckResult:
+    doubt = unequal(labels[whole], concepts[whole])
+    numbers = {"share": doubt.share}
+    if doubt.judged >= FEWEST_ROWS:
+        first = _place(whole[doubt.rows], data)
+        if not len(doubt.rows):
+            text = f"no rule is given, but equal worlds have equal labels {name!r} ({doubt.judged:,} examples)"
+            return CheckResult("labels", "pass", text, numbers)
+        differ = f"{len(doubt.rows):,} of {doubt.judged:,} labels {name!r} differ from those of equal worlds"
+        if doubt.share <= MOST_NOISE:
+            return CheckResult("labels", "fail", f"{differ}, first at {first}", numbers)
+        text = f"no rule is given, and the concepts do not decide: {differ}"
+        return CheckResult("labels", NOT_CHECKED, text, numbers)
+    doubt = denied(labels[whole], concepts[whole])
+    if not doubt.judged:
+        text = f"no rule is given, worlds hardly ever occur twice, and no model learns {name!r} from the concepts"
+        return CheckResult("labels", NOT_CHECKED, text, {"share": float("nan")})
+    denials = f"{len(doubt.rows):,} of {doubt.judged:,} labels {name!r} are denied by a model of the others"
+    if doubt.share >= SUSPECT:
+        first = _place(whole[doubt.rows], data)
+        text = f"{denials}, first at {first}: noise, or exceptions that it has not learned"
+        return CheckResult("labels", "note", text, {"share": doubt.share})
+    return CheckResult("labels", "pass", f"no rule is given; {denials}", {"share": doubt.share})
+
+
+def _place(rows: Array, data: AuditedDataset) -> str:
+    """Return the first of rows of all splits together as a row of its split; nothing where there is none."""
+    row = int(rows[0]) if len(rows) else 0
+    for part in data.parts.values():
+        if row < len(part):
+            return f"row {row} of {part.name}"
+        row -= len(part)
+    return f"row {row}"
+
+
+def unequal(labels: Codes, concepts: Codes) -> Doubt:
+    """Return the rows whose label is not the most frequent one of their world, among worlds met three times.
+
+    >>> unequal(np.array([1, 1, 1, 0]), np.array([[0], [0], [0], [0]])).rows.tolist()
+    [3]
+    """
+    if not len(labels):
+        return Doubt(np.zeros(0, dtype=np.int64), 0)
+    _, worlds = np.unique(concepts, axis=0, return_inverse=True)
+    worlds = worlds.ravel()
+    counts = np.zeros((worlds.max() + 1, labels.max() + 1), dtype=np.int64)
+    np.add.at(counts, (worlds, labels), 1)
+    often = counts.sum(axis=1)[worlds] >= FEWEST_MET
+    return Doubt(np.flatnonzero(often & (counts.argmax(axis=1)[worlds] != labels)), int(often.sum()))
+
+
+def denied(labels: Codes, concepts: Codes) -> Doubt:
+    """Return the rows whose label a forest, learned on other rows, denies; none are judged where it learns nothing."""
+    values, known = np.unique(labels, return_inverse=True)
+    if len(labels) < FEWEST_ROWS or min(np.bincount(known), default=0) < FOLDS:
+        return Doubt(np.zeros(0, dtype=np.int64), 0)
+    forest = import_extra("sklearn.ensemble", PURPOSE).RandomForestClassifier(100, random_state=0, n_jobs=1)
+    predict = import_extra("sklearn.model_selection", PURPOSE).cross_val_predict
+    inputs = np.concatenate([column[:, None] == np.unique(column)[None, 1:] for column in concepts.T], axis=1)
+    chances = np.asarray(predict(forest, inputs, known, cv=FOLDS, method="predict_proba"))
+    if (chances.argmax(axis=1) == known).mean() < LEARNED:
+        return Doubt(np.zeros(0, dtype=np.int64), 0)
+    usual = np.array([chances[known == value, value].mean() for value in range(len(values))])
+    confident = np.where(chances >= usual, chances, -1.0)
+    wrong = (confident.max(axis=1) >= 0) & (confident.argmax(axis=1) != known)
+    return Doubt(np.flatnonzero(wrong), len(labels))
+
+
+TOLERATED = 0.05
+"""The share of the labels that concepts may leave open: labels may be noisy."""
+FEWEST_EQUAL = 100
+"""How many examples must share all concepts with another one for concepts to be called complete."""
+MOST_CELLS = 3
+MOST_CONCEPTS = 4
+LEAST_OF_CELL = 0.1
+"""The least share of a label value among the examples that share all concepts, for it to be named."""
+
+
+@dataclass(frozen=True)
+class Completeness:
+    """The ceiling of each label, over the examples of all splits whose concepts are all known."""
+
+    ceilings: tuple[Ceiling, ...]
+    """None where there are too few examples, or the rule is known."""
+    examples: int
+    equal: int
+    """How many examples share all concepts with another one."""
+
+    @property
+    def incomplete(self) -> tuple[int, ...]:
+        """The places of the labels that the concepts surely do not determine."""
+        return tuple(place for place, found in enumerate(self.ceilings) if found.upper < 1 - TOLERATED)
+
+
+def completeness_of(data: AuditedDataset) -> Completeness:
+    """Return how many labels the concepts determine, computed once."""
+    if "completeness" not in data.memo:
+        concepts, labels = _known_rows(data)
+        known = () if data.knowledge is not None else ceilings_of(concepts, labels, tuple(data.labels))
+        data.memo["completeness"] = Completeness(known, len(concepts), equal_examples(concepts))
+    found: Completeness = data.memo["completeness"]
+    return found
+
+
+def equal_examples(concepts: Codes) -> int:
+    """Return how many examples share all concepts with another one.
+
+    >>> equal_examples(np.array([[0, 1], [1, 1], [0, 1]]))
+    2
+    """
+    worlds = distinct_rows(concepts)
+    return int(worlds.counts[worlds.counts > 1].sum())
+
+
+def _known_rows(data: AuditedDataset) -> tuple[Codes, Codes]:
+    """Return the concepts and labels of all examples whose concepts are all known."""
+    concepts = np.concatenate([part.concepts for part in data.parts.values()])
+    labels = np.concatenate([part.labels for part in data.parts.values()])
+    rows = (concepts >= 0).all(axis=1)
+    return concepts[rows], labels[rows]
+
+
+def complete(data: AuditedDataset) -> CheckResult:
+    """The concepts determine the labels: examples that share all concepts have equal labels."""
+    if data.knowledge is not None:
+        return CheckResult("complete", NOTHING, "the rule gives every label for the concepts")
+    found = completeness_of(data)
+    numbers = {
+        ceiling.label: {"determined": ceiling.share, "held out": ceiling.held_out / ceiling.examples}
+        for ceiling in found.ceilings
+    }
+    if found.incomplete:
+        texts = [_describe(found.ceilings[place], place, data) for place in found.incomplete]
+        return CheckResult("complete", "note", first_few(texts), numbers)
+    if found.equal < FEWEST_EQUAL:
+        text = f"only {found.equal:,} of {found.examples:,} examples share all concepts with another one"
+        return CheckResult("complete", NOT_CHECKED, f"no rule is given, and {text}", numbers)
+    least = min(found.ceilings, key=lambda ceiling: ceiling.share)
+    share = f"{100 * least.share:.0f} % of the labels {least.label!r}"
+    text = f"concepts determine {share}, by {found.equal:,} examples that share all concepts with another one"
+    return CheckResult("complete", "pass", text, numbers)
+
+
+def _describe(ceiling: Ceiling, place: int, data: AuditedDataset) -> str:
+    """Return how many labels the concepts determine, and which values share all concepts."""
+    held = 100 * ceiling.held_out / ceiling.examples
+    most = f"at most {100 * ceiling.share:.0f} % of the labels {ceiling.label!r} ({held:.0f} % held out)"
+    return f"concepts determine {most}; all concepts are equal for {', '.join(_mixed_cells(place, data))}"
+
+
+def _mixed_cells(place: int, data: AuditedDataset) -> list[str]:
+    """Return the label values of the worlds in which most labels are not the most frequent one."""
+    concepts, labels = _known_rows(data)
+    values, worlds = list(data.labels.values())[place], distinct_rows(concepts)
+    cells = np.bincount(worlds.which * len(values) + labels[:, place], minlength=len(worlds) * len(values))
+    counts = cells.reshape(len(worlds), len(values))
+    open_labels = counts.sum(axis=1) - counts.max(axis=1)
+    texts = []
+    for number in np.argsort(-open_labels, kind="stable")[:MOST_CELLS].tolist():
+        own = counts[number]
+        named = [str(values[code]) for code in range(len(own)) if own[code] >= LEAST_OF_CELL * own.sum()]
+        world = [f"{name} {value}" for name, value in data.space.decode(concepts[worlds.first[number]]).items()]
+        shown = ", ".join(world[:MOST_CONCEPTS]) + (", ..." if len(world) > MOST_CONCEPTS else "")
+        texts.append(f"{'/'.join(named)} ({own.sum():,} examples with {shown})")
+    return texts

@@ -60,7 +60,7 @@ def saliency(
 
 
 def _print(found: "Saliency") -> None:
-    from assay.diagnosis import SALIENCY_HEAD, score_rows
+    from assay.metrics import SALIENCY_HEAD, score_rows
 
     title = f"{found.plan.method} of {found.model} on {found.plan.split}, {found.plan.examples:,} examples"
     if found.scores:

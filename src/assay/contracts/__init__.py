@@ -29,13 +29,14 @@ if TYPE_CHECKING:
     from assay.contracts.intervenable import EVERY as EVERY
     from assay.contracts.intervenable import BottleneckModel as BottleneckModel
     from assay.contracts.intervenable import IntervenableModel as IntervenableModel
-    from assay.contracts.intervenable import LabelHead as LabelHead
     from assay.contracts.intervenable import LinearHead as LinearHead
     from assay.contracts.intervenable import ModelOutput as ModelOutput
     from assay.contracts.intervenable import Rows as Rows
     from assay.contracts.intervenable import logistic_head as logistic_head
+    from assay.contracts.intervenable import model_from_predictions as model_from_predictions
     from assay.contracts.intervenable import one_hot as one_hot
     from assay.contracts.intervenable import override as override
+    from assay.contracts.intervenable import rule_head as rule_head
     from assay.contracts.intervenable import softmax as softmax
     from assay.contracts.manifest import FORMAT as FORMAT
     from assay.contracts.manifest import PAIRS as PAIRS

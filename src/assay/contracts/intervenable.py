@@ -2,6 +2,10 @@
 
 Every call goes through `answer`, whether no concept is set or all are, so that a curve has one encoding from end to
 end: a concept is always a row of probabilities, a certain value a row of 0 and 1. A row of NaN leaves it as it is.
+
+The rule as a label head, from concept probabilities to label probabilities.
+
+Any model by its predictions, as interventions use it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -10,7 +14,9 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError
+from assay.base import Array, Codes, ConfigError, DataError
+from assay.contracts.predictions import Predictions
+from assay.logic import Knowledge
 
 Rows = Array | slice
 EVERY = slice(None)
@@ -153,3 +159,32 @@ def softmax(scores: Array) -> Array:
     """Return probabilities in proportion to the exponentials of scores."""
     powers = np.exp(scores - scores.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def rule_head(knowledge: Knowledge) -> LabelHead:
+    """Return the rule as a label head, exact for independent concepts."""
+    diagram = knowledge.diagram
+    tables = [
+        np.array([[float(outcome[place] == value) for value in label.values] for outcome in diagram.outcomes])
+        for place, label in enumerate(knowledge.labels)
+    ]
+
+    def head(concepts: list[Array]) -> list[Array]:
+        outcomes = diagram.probabilities([np.asarray(p, dtype=np.float64) for p in concepts])
+        return [outcomes @ table for table in tables]
+
+    return head
+
+
+def model_from_predictions(predictions: Predictions, knowledge: Knowledge) -> BottleneckModel:
+    """Return any model by its predicted concepts, with the rule as its label head."""
+    concepts, soft = [], True
+    for concept in knowledge.space.concepts:
+        answer = predictions.concepts.get(concept.name)
+        if answer is None or (answer.probabilities is None and (answer.codes < 0).any()):
+            raise DataError(f"interventions need every concept of every example; {concept.name!r} is not answered for")
+        soft &= answer.probabilities is not None
+        certain = answer.probabilities is None
+        concepts.append(one_hot(answer.codes, len(concept.values)) if certain else np.asarray(answer.probabilities))
+    name = f"{predictions.about.get('model', 'predictions')} + rule"
+    return BottleneckModel(name, concepts, rule_head(knowledge), soft=soft)

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.attribution import Attribution as Attribution
     from assay.diagnosis.attribution import attribute as attribute
     from assay.diagnosis.attribution import evidence_of as evidence_of
-    from assay.diagnosis.automation import coverage_curve as coverage_curve
     from assay.diagnosis.case import Case as Case
     from assay.diagnosis.case import case_of as case_of
     from assay.diagnosis.case import new_worlds as new_worlds
@@ -40,30 +39,32 @@ if TYPE_CHECKING:
     from assay.diagnosis.counterfactual import Counterfactuals as Counterfactuals
     from assay.diagnosis.counterfactual import Effects as Effects
     from assay.diagnosis.counterfactual import counterfactuals as counterfactuals
-    from assay.diagnosis.errors import CAUSES as CAUSES
     from assay.diagnosis.explanations import ASIDE as ASIDE
     from assay.diagnosis.headlines import Headline as Headline
     from assay.diagnosis.headlines import headline as headline
     from assay.diagnosis.identifiable import Identifiability as Identifiability
     from assay.diagnosis.identifiable import identifiability as identifiability
+    from assay.diagnosis.interventions.automation import coverage_curve as coverage_curve
+    from assay.diagnosis.interventions.curve import Answering as Answering
     from assay.diagnosis.interventions.curve import Curve as Curve
     from assay.diagnosis.interventions.curve import Point as Point
     from assay.diagnosis.interventions.curve import Trial as Trial
     from assay.diagnosis.interventions.curve import Truth as Truth
     from assay.diagnosis.interventions.curve import budgets_from as budgets_from
-    from assay.diagnosis.interventions.intervenable import model_from_predictions as model_from_predictions
     from assay.diagnosis.interventions.intervene import InterventionPlan as InterventionPlan
     from assay.diagnosis.interventions.intervene import InterventionResult as InterventionResult
     from assay.diagnosis.interventions.intervene import intervene as intervene
-    from assay.diagnosis.interventions.label_heads import rule_head as rule_head
-    from assay.diagnosis.interventions.manipulation import Answering as Answering
     from assay.diagnosis.interventions.policies import POLICIES as POLICIES
     from assay.diagnosis.interventions.policies import policy_of as policy_of
     from assay.diagnosis.interventions.responsiveness import best_sets as best_sets
     from assay.diagnosis.interventions.sources import answers_from as answers_from
     from assay.diagnosis.interventions.units import Budget as Budget
     from assay.diagnosis.interventions.units import Units as Units
+    from assay.diagnosis.judging import TABLE_HEAD as TABLE_HEAD
+    from assay.diagnosis.judging import TableRow as TableRow
+    from assay.diagnosis.judging import cells_of as cells_of
     from assay.diagnosis.judging import judge as judge
+    from assay.diagnosis.labels import CAUSES as CAUSES
     from assay.diagnosis.leaks import Leakage as Leakage
     from assay.diagnosis.leaks import leakage as leakage
     from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
@@ -80,20 +81,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.runs import provenance as provenance
     from assay.diagnosis.runs import taught_by as taught_by
     from assay.diagnosis.runs import training_worlds as training_worlds
-    from assay.diagnosis.saliency import METHODS as METHODS
-    from assay.diagnosis.saliency import SALIENCY_HEAD as SALIENCY_HEAD
-    from assay.diagnosis.saliency import ExampleScores as ExampleScores
-    from assay.diagnosis.saliency import RandomisationCheck as RandomisationCheck
-    from assay.diagnosis.saliency import RandomisedStage as RandomisedStage
-    from assay.diagnosis.saliency import SaliencyScore as SaliencyScore
-    from assay.diagnosis.saliency import ScoredTarget as ScoredTarget
-    from assay.diagnosis.saliency import describe_blank as describe_blank
-    from assay.diagnosis.saliency import describe_marks as describe_marks
-    from assay.diagnosis.saliency import score_rows as score_rows
-    from assay.diagnosis.saliency import summarise as summarise
-    from assay.diagnosis.table import TABLE_HEAD as TABLE_HEAD
-    from assay.diagnosis.table import TableRow as TableRow
-    from assay.diagnosis.table import cells_of as cells_of
     from assay.diagnosis.thresholds import DEFAULTS as DEFAULTS
     from assay.diagnosis.thresholds import Thresholds as Thresholds
     from assay.diagnosis.thresholds import Verdict as Verdict
@@ -101,7 +88,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.verdict import Diagnosis as Diagnosis
     from assay.diagnosis.verdict import diagnose as diagnose
     from assay.diagnosis.views import SplitView as SplitView
-    from assay.diagnosis.violations import violations_of as violations_of
 else:
     from assay.doors import door
 

@@ -1,6 +1,6 @@
 """Attribution of wrong labels: each has one cause, and the model is asked again with the true concepts.
 
-The causes are those that `diagnose` counts (`assay.diagnosis.errors`), from the same predictions by the same code. With
+The causes are those that `diagnose` counts (`assay.diagnosis.labels`), from the same predictions by the same code. With
 the model at hand more can be known: which labels become right once the label head is given the true concepts. A label
 that stays wrong there shows that the label head errs on true concepts too; its cause keeps its name.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from assay.base import Array, Codes, ConfigError, join_words
 from assay.contracts import EVERY, IntervenableModel, one_hot
 from assay.diagnosis.concepts import used_concepts
-from assay.diagnosis.errors import CAUSES, Errors, causes_of, errors_of
+from assay.diagnosis.labels import CAUSES, Errors, causes_of, errors_of
 from assay.diagnosis.views import SplitView
 from assay.logic import Knowledge
 from assay.metrics import Evidence

@@ -1,4 +1,9 @@
-"""Explanations of wrong labels that neither annotations nor concepts explain, compared on held-out worlds.
+"""A small decision tree over yes-or-no questions, which tells where errors lie in words.
+
+It is grown by the Gini index, to a few levels, with at least so many rows in a leaf; grown on one part of the rows, it
+says of the others in which leaf they are.
+
+Explanations of wrong labels that neither annotations nor concepts explain, compared on held-out worlds.
 
 Where a label head errs, or a model predicts no concepts, wrong labels may lie in a *region* of the concepts, on one
 *split*, near the *boundary* of the rule, or on worlds that are *new*; or nowhere in particular. Each explanation is a
@@ -6,7 +11,7 @@ grouping of the examples. It is fitted on four fifths of the worlds and judged b
 wrong labels on the last fifth, in turn: what has more groups does not look better for that alone.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -15,10 +20,70 @@ import numpy as np
 
 from assay.base import Array, Codes, distinct_rows, rng_for
 from assay.diagnosis.thresholds import Regions
-from assay.diagnosis.trees import TreeNode, grow, rows_at
 from assay.diagnosis.views import SplitView
 from assay.logic import ConceptSpace
 from assay.worlds import HARD
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """A leaf with its rate of errors, or a question with the node for `no` and that for `yes`."""
+
+    rate: float
+    question: int = -1
+    no: "TreeNode | None" = None
+    yes: "TreeNode | None" = None
+
+    def leaves(
+        self, path: tuple[tuple[int, bool], ...] = ()
+    ) -> Iterator[tuple[tuple[tuple[int, bool], ...], "TreeNode"]]:
+        """Yield every leaf with the answers that lead to it."""
+        if self.no is None or self.yes is None:
+            yield path, self
+            return
+        yield from self.no.leaves((*path, (self.question, False)))
+        yield from self.yes.leaves((*path, (self.question, True)))
+
+
+def grow(answers: Array, errors: Array, least: int, depth: int = 4, gain: float = 0.0) -> TreeNode:
+    """Return a tree that says where errors are; `answers` has a row an example and a column a question.
+
+    A leaf is split where that decreases the Gini index by more than `gain`, a share of all rows.
+
+    >>> answers = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=bool)
+    >>> tree = grow(answers, answers[:, 1] & answers[:, 0], 2)
+    >>> [path for path, leaf in tree.leaves() if leaf.rate > 0.5]
+    [((0, True), (1, True))]
+    """
+    return _grow(answers.astype(np.float32), errors.astype(np.float32), least, depth, gain * len(errors))
+
+
+def _grow(answers: Array, errors: Array, least: int, depth: int, enough: float) -> TreeNode:
+    count, wrong = len(errors), float(errors.sum())
+    smoothed = (wrong + 0.5 * wrong / max(1, count)) / (count + 0.5) if count else 0.0
+    if depth == 0 or count < 2 * least or wrong in (0.0, count):
+        return TreeNode(smoothed)
+    yes, yes_wrong = answers.sum(axis=0), errors @ answers
+    no, no_wrong = count - yes, wrong - yes_wrong
+    with np.errstate(divide="ignore", invalid="ignore"):
+        impurity = yes_wrong * (yes - yes_wrong) / yes + no_wrong * (no - no_wrong) / no
+    impurity = np.where((yes >= least) & (no >= least), impurity, np.inf)
+    best = int(impurity.argmin())
+    gain = 2 * (wrong * (count - wrong) / count - float(impurity[best]))
+    if not gain > enough:
+        return TreeNode(smoothed)
+    chosen = answers[:, best] > 0
+    sides = [_grow(answers[rows], errors[rows], least, depth - 1, enough) for rows in (~chosen, chosen)]
+    return TreeNode(smoothed, best, *sides)
+
+
+def rows_at(path: tuple[tuple[int, bool], ...], answers: Array) -> Array:
+    """Return which rows give these answers."""
+    inside = np.ones(len(answers), dtype=bool)
+    for question, answer in path:
+        inside &= answers[:, question] == answer
+    return inside
+
 
 ASIDE = frozenset({HARD, "valid", "unconfounded", "reversed"})
 """Splits that are not compared: chosen near the boundary, used to stop training, or with other nuisances."""

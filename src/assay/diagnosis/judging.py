@@ -3,18 +3,27 @@
 The first word is the finding that accounts for the wrong labels, not the gravest kind: findings that account for at
 least half of the wrong labels come before those that do not, and a finding that says another one more exactly comes
 before it. Where hardly any label is wrong, the gravest kind comes first.
+
+How certain the first word is: the share of resamples of the worlds that give the same.
+
+The table of a diagnosis: a row for each concept, label and finding on each split, with the numbers that decide.
+
+Sentences, reports, pages and JSON show parts of it.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
-from assay.base import Array
+from assay.base import Array, join_words, rng_for
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Finding, Found, Kind, Number, known_checks
-from assay.diagnosis.thresholds import Concepts, Rivals
+from assay.diagnosis.explanations import Explanations
+from assay.diagnosis.thresholds import Concepts, Labels, Rivals, Verdict
 from assay.metrics import at_least
 
 BESIDE: frozenset[Kind] = frozenset({"unidentified", "annotations", "opaque"})
@@ -172,3 +181,136 @@ def _unsettled(case: Case, findings: Sequence[Finding]) -> list[Finding]:
 def share_accounted(finding: Finding, case: Case) -> float:
     """Return the share of the wrong labels that a finding accounts for."""
     return finding.wrong_labels / case.wrong_labels if case.wrong_labels else float(np.nan)
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """How often resamples of the worlds give each first word."""
+
+    word: str
+    words: Mapping[str, int]
+
+    @property
+    def resamples(self) -> int:
+        """How many resamples there were."""
+        return sum(self.words.values())
+
+    @property
+    def share(self) -> float:
+        """The share of resamples that give the same first word."""
+        return self.words.get(self.word, 0) / self.resamples if self.resamples else float("nan")
+
+    @property
+    def text(self) -> str:
+        """The share in words, with the other words that resamples give."""
+        if not self.resamples:
+            return ""
+        others = [f"{word} {count}" for word, count in self.words.items() if word != self.word]
+        also = f" (others: {join_words(others[:3])})" if others else ""
+        same = f"{self.words.get(self.word, 0)} of {self.resamples} resamples of the worlds"
+        return f"Certainty: {same} say {self.word}{also}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"share": self.share if self.resamples else None, "resamples": self.resamples, "words": dict(self.words)}
+
+
+def certainty_of(case: Case, word: str) -> Certainty:
+    """Return how often the same first word comes out when worlds are drawn again."""
+    rng = rng_for(0, "certainty", len(case.first))
+    drawn = (case.drawn_again(rng) for _ in range(case.settings(Verdict).resamples))
+    words = Counter(judge(again).findings[0].kind for again in drawn)
+    return Certainty(word, dict(words.most_common()))
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """What was tested of one thing on one split."""
+
+    split: str
+    what: str
+    """`concept`, `label`, `finding` or `explanation`."""
+    name: str
+    state: str
+    value: float | None
+    low: float | None
+    high: float | None
+    examples: int | None
+    threshold: float | None
+    note: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        return asdict(self)
+
+
+TABLE_HEAD = ("split", "what", "name", "state", "value", "95 % interval", "examples", "threshold", "note")
+
+
+def table_of(case: Case, judgement: Judgement) -> tuple[TableRow, ...]:
+    """Return the table of a case."""
+    return (
+        *_states(case),
+        *(_of_finding(finding) for finding in judgement.findings),
+        *(
+            TableRow(w.split, "finding", w.kind, "withdrawn", None, None, None, None, None, f"{w.rival}: {w.why}")
+            for w in judgement.withdrawn
+        ),
+        *_explained(case.explanations),
+    )
+
+
+def _states(case: Case) -> Iterator[TableRow]:
+    concepts, labels = case.settings(Concepts), case.settings(Labels)
+    for split, view in case.views.items():
+        for label in view.labels:
+            low, high = label.interval
+            missed = f"missed: {', '.join(label.missed)}" if label.missed else ""
+            yield TableRow(
+                split,
+                "label",
+                label.label,
+                label.standing,
+                label.accuracy,
+                low,
+                high,
+                label.examples,
+                labels.right,
+                missed,
+            )
+        for state in view.concepts:
+            low, high = state.interval
+            value = state.accuracy if state.answered else None
+            note = "" if state.used else "not used by the rule"
+            yield TableRow(
+                split, "concept", state.concept, state.state, value, low, high, state.answered, concepts.right, note
+            )
+
+
+def _of_finding(finding: Finding) -> TableRow:
+    count = finding.wrong_labels or None
+    return TableRow(finding.split, "finding", finding.kind, finding.claim, None, None, None, count, None, finding.text)
+
+
+def _explained(told: Explanations) -> Iterator[TableRow]:
+    if not told.told:
+        return
+    for name, nats in sorted(told.fit.items(), key=lambda item: -item[1]):
+        count = int(told.wrong.sum())
+        yield TableRow(", ".join(told.names), "explanation", name, "held-out nats", nats, None, None, count, None)
+
+
+def cells_of(rows: Sequence[TableRow]) -> list[list[str]]:
+    """Return the rows as texts, for a printed table."""
+
+    def number(value: float | None, digits: int = 3) -> str:
+        return "" if value is None else f"{value:.{digits}f}"
+
+    return [
+        [
+            row.split, row.what, row.name, row.state, number(row.value),
+            "" if row.low is None or row.high is None else f"{row.low:.3f} to {row.high:.3f}",
+            "" if row.examples is None else f"{row.examples:,}", number(row.threshold, 2), row.note,
+        ]
+        for row in rows
+    ]  # fmt: skip

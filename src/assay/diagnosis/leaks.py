@@ -1,4 +1,17 @@
-"""Leakage: do predicted concepts carry more than the concepts? Into the label (CTL), and between concepts (ICL).
+"""Mutual information in nats: by counting where both variables have few values, else by nearest neighbours.
+
+The estimator for numbers beside classes is that of Ross (2014), in the family of Kraskov, Stoegbauer and Grassberger:
+how many points of any class lie within the distance of the k-th neighbour of the same class.
+
+Soft leakage: does the confidence in a concept depend on the label, where the concept itself is known?
+
+Where a concept is predicted right, its probabilities should carry no more than its value. If, among examples with the
+same true value, the probabilities still differ with the label, they leak. Measured by ranks within each true value: the
+share of the variance of ranks that the label explains (epsilon squared of the Kruskal-Wallis test), 0 without leakage,
+tested against chance. Unlike a comparison with the true concepts, this does not vanish where the rule uses every
+concept.
+
+Leakage: do predicted concepts carry more than the concepts? Into the label (CTL), and between concepts (ICL).
 
 CTL of a concept is max(0, I(predicted; label) - I(true; label)) / H(label). ICL of a pair is max(0, I(predicted 1;
 predicted 2) - I(true 1; true 2)), each divided by the geometric mean of the entropies. Both are averaged, as the
@@ -17,10 +30,161 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import Array, Codes, DataError, import_extra, rng_for
-from assay.diagnosis.information import PRECISION, Blur, entropy, mutual_information, mutual_information_knn
-from assay.diagnosis.soft_leakage import soft_leaks
+from assay.base import Array, Codes, DataError, import_extra, join_first, rng_for
+from assay.diagnosis.views import SplitView
 from assay.metrics import Evidence
+
+NEIGHBOURS = 5
+PRECISION = 0.01
+"""Numbers get noise of this size, drawn from the seed: what differs by less counts as equal."""
+
+
+def entropy(codes: Array) -> float:
+    """Return the entropy of values.
+
+    >>> round(entropy(np.array([0, 1, 0, 1])), 4)
+    0.6931
+    """
+    shares = np.unique(codes, return_counts=True)[1] / max(1, len(codes))
+    return float(-(shares * np.log(shares)).sum())
+
+
+def mutual_information(first: Array, second: Array) -> float:
+    """Return the mutual information of two columns of values, by counting.
+
+    >>> round(mutual_information(np.array([0, 1, 0, 1]), np.array([1, 0, 1, 0])), 4)
+    0.6931
+    """
+    both = np.unique(np.stack([first, second], axis=1), axis=0, return_inverse=True)[1].ravel()
+    return max(0.0, entropy(first) + entropy(second) - entropy(both))
+
+
+@dataclass(frozen=True)
+class Blur:
+    """The size of the noise that is added to numbers, and its seed."""
+
+    seed: int = 0
+    precision: float = PRECISION
+
+    def __call__(self, numbers: Array, *purpose: object) -> Array:
+        """Return the numbers with noise that depends on the seed and the purpose alone."""
+        noise = rng_for(self.seed, "blur", *purpose).uniform(-0.5, 0.5, numbers.shape)
+        return np.asarray(numbers + self.precision * noise)
+
+
+def mutual_information_knn(numbers: Array, codes: Array, blur: Blur, *purpose: object) -> float:
+    """Return the mutual information of rows of numbers and a column of values, by nearest neighbours."""
+    from scipy.spatial import cKDTree
+    from scipy.special import digamma
+
+    points = blur(np.asarray(numbers, dtype=np.float64).reshape(len(codes), -1), *purpose)
+    radius, near, sizes = np.zeros(len(codes)), np.zeros(len(codes)), np.zeros(len(codes))
+    for code in np.unique(codes):
+        rows = np.flatnonzero(codes == code)
+        if len(rows) > 1:
+            near[rows], sizes[rows] = min(NEIGHBOURS, len(rows) - 1), len(rows)
+            distances = np.asarray(cKDTree(points[rows]).query(points[rows], k=[int(near[rows[0]]) + 1], p=np.inf)[0])
+            radius[rows] = np.nextafter(distances[:, 0], 0)
+    used = sizes > 0  # a class of one example has no neighbour
+    if not used.any():
+        return 0.0
+    tree = cKDTree(points[used])
+    within = tree.query_ball_point(points[used], radius[used], p=np.inf, return_length=True)
+    value = digamma(used.sum()) + digamma(near[used]).mean() - digamma(sizes[used]).mean() - digamma(within).mean()
+    return max(0.0, float(value))
+
+
+LEAST = 0.1
+"""The share of variance from which on a leak is reported."""
+FEWEST = 30
+MOST_TESTS = 20_000
+
+
+@dataclass(frozen=True)
+class SoftLeak:
+    """A concept whose probabilities carry information about a label beyond the concept's value."""
+
+    concept: str
+    label: str
+    strength: float
+    chance: float
+    """The p-value: how likely so much is without leakage."""
+
+
+def soft_leaks(evidence: Evidence) -> list[SoftLeak]:
+    """Return how much each concept's probabilities depend on each label where the concept is right."""
+    space, labels = evidence.knowledge.space, evidence.knowledge.labels
+    soft = [(i, p) for i, p in enumerate(evidence.concept_probabilities) if p is not None]
+    tests = len(labels) * sum(p.shape[1] ** 2 for _, p in soft)
+    leaks = []
+    for place, probabilities in soft:
+        right = evidence.predicted_concepts[:, place] == evidence.concepts[:, place]
+        columns = probabilities if tests <= MOST_TESTS else probabilities.max(axis=1, keepdims=True)
+        columns = columns[:, 1:] if columns.shape[1] == 2 else columns  # the first follows from the second
+        rounded = np.round(columns / PRECISION)
+        varying = [column for column in rounded.T if right.sum() >= FEWEST and np.ptp(column[right]) > 0]
+        for number, label in enumerate(labels):
+            results = [
+                explained_ranks(column[right], evidence.labels[right, number], evidence.concepts[right, place])
+                for column in varying
+            ]
+            strength, chance = max(results, default=(0.0, 1.0))
+            leaks.append(SoftLeak(space.names[place], label.name, strength, min(1.0, chance * max(1, len(results)))))
+    return leaks
+
+
+def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float, float]:
+    """Return how much of the variance of ranks within strata the label explains, corrected for chance, and a p-value.
+
+    >>> explained_ranks(np.arange(20.0), np.arange(20) // 10, np.zeros(20))[0] > 0.6
+    True
+    """
+    from scipy.special import chdtrc  # `scipy.stats` takes a second to import
+
+    between = total = statistic = 0.0
+    freedom = 0
+    for value in np.unique(strata):
+        rows = strata == value
+        ranks, classes = mean_ranks(numbers[rows]), np.unique(labels[rows], return_inverse=True)[1].ravel()
+        variance = float(((ranks - ranks.mean()) ** 2).sum())
+        kinds, count = int(classes.max()) + 1, len(ranks)
+        if kinds < 2 or variance == 0:
+            continue
+        sums, sizes = np.bincount(classes, ranks), np.bincount(classes)
+        explained = float((sums**2 / sizes).sum() - count * ranks.mean() ** 2)
+        between += explained - (kinds - 1) * variance / (count - 1)  # what chance explains
+        total += variance
+        statistic += (count - 1) * explained / variance
+        freedom += kinds - 1
+    if not freedom:
+        return 0.0, 1.0
+    return max(0.0, between / total), float(chdtrc(freedom, statistic))
+
+
+def mean_ranks(numbers: Array) -> Array:
+    """Return the rank of each number, from 1, equal ones sharing the mean of theirs.
+
+    >>> mean_ranks(np.array([30, 10, 30])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])
+
+
+def describe_soft_leaks(view: SplitView) -> str:
+    """Say whose probabilities depend on a label beyond the concept's value; no fault by itself."""
+    judged = {c.concept for c in view.concepts if c.state in ("right", "noisy", "too few")}
+    leaks = soft_leaks(view.evidence)
+    strong = [x for x in leaks if x.concept in judged and x.strength >= LEAST and x.chance * len(leaks) <= view.level]
+    if not strong:
+        return ""
+    strong.sort(key=lambda leak: -leak.strength)
+    named = [f"{leak.concept} on {leak.label} ({100 * leak.strength:.0f} %)" for leak in strong]
+    return (
+        f"On {view.name}, the confidence in a concept depends on the label beyond the concept's value (share of the "
+        f"ranks that the label explains where the concept is right): {join_first(named)}. By itself this is no fault."
+    )
+
 
 MOST_ROWS = 3000
 MOST_PAIRS = 300

@@ -8,10 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from assay.base import Array, Codes, TooLarge
+from assay.contracts import rule_head
 from assay.diagnosis.concepts import WRONG, ConceptState
-from assay.diagnosis.errors import Errors, causes_of, errors_of
-from assay.diagnosis.interventions.label_heads import rule_head
-from assay.diagnosis.labels import LabelState, expected_labels
+from assay.diagnosis.labels import Errors, LabelState, causes_of, errors_of, expected_labels
 from assay.metrics import Evidence
 
 CERTAIN = 0.5

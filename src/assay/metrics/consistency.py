@@ -83,7 +83,7 @@ def violations_vs_random(evidence: Evidence) -> Array:
     broken = evidence.broken
     if np.isnan(broken).all():
         return broken
-    from assay.metrics.random_guesser import uniform_guesser  # which compiles rules: not needed to list the metrics
+    from assay.metrics.violations import uniform_guesser  # which compiles rules: not needed to list the metrics
 
     usual = uniform_guesser(evidence.knowledge).mean_violations
     return broken / usual if usual > 0 else np.full(len(broken), np.nan)

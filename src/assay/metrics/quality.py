@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.base import Array, Codes
-from assay.metrics.average_interval import f1_of, interval_of
 from assay.metrics.evidence import Evidence
+from assay.metrics.interval import f1_of, interval_of
 from assay.metrics.metric import Metric, overall, per_example
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from assay.base import Array, Codes
-from assay.diagnosis import rule_head
+from assay.contracts import rule_head
 from assay.logic import NO_RULE, Knowledge
 from assay.metrics import Evidence
 from assay.testing.zoo import (

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from assay.base import Array, Codes
-from assay.diagnosis import rule_head
+from assay.contracts import rule_head
 from assay.metrics import Evidence
 from assay.testing.zoo import (
     SPECIMENS,

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError, UnknownName, rng_for
-from assay.contracts import EVERY, BottleneckModel
+from assay.contracts import EVERY, BottleneckModel, rule_head
 from assay.dataset import redrawing_for
-from assay.diagnosis import InterventionPlan, Units, answers_from, intervene, rule_head
+from assay.diagnosis import InterventionPlan, Units, answers_from, intervene
 from assay.logic import Concept, ConceptSpace, Knowledge
 
 # -- a model that always reads one bit as false ------------------------------------------------------------------------

@@ -8,8 +8,17 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError, DataError, UnknownName, rng_for
-from assay.contracts import EVERY, Answer, BottleneckModel, LinearHead, Predictions, logistic_head
-from assay.diagnosis import POLICIES, Budget, Units, budgets_from, model_from_predictions, policy_of, rule_head
+from assay.contracts import (
+    EVERY,
+    Answer,
+    BottleneckModel,
+    LinearHead,
+    Predictions,
+    logistic_head,
+    model_from_predictions,
+    rule_head,
+)
+from assay.diagnosis import POLICIES, Budget, Units, budgets_from, policy_of
 from assay.logic import Knowledge, bits
 from tests.diagnosis.interventions.toys import RULE as KNOWN
 from tests.diagnosis.interventions.toys import SPACE, UNITS, by_rule, certain, chances, linear, state, trial

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from assay.base import rng_for
-from assay.contracts import EVERY, BottleneckModel, LinearHead, one_hot
-from assay.diagnosis import Trial, Truth, Units, rule_head
+from assay.contracts import EVERY, BottleneckModel, LinearHead, one_hot, rule_head
+from assay.diagnosis import Trial, Truth, Units
 from assay.logic import Concept, ConceptSpace, Knowledge
 
 SPACE = ConceptSpace(

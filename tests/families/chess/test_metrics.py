@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from assay.base import rng_for
-from assay.diagnosis import violations_of
 from assay.families.chess.positions import codes_of
 from assay.families.chess.rules import Board
-from assay.metrics import METRICS, Evidence
+from assay.metrics import METRICS, Evidence, violations_of
 
 BOARD = Board()
 CHESS = BOARD.knowledge()

@@ -1,26 +1,5 @@
-"""The bundled checks, one module each; importing this package registers them."""
+"""The bundled checks; importing this package registers them."""
 
-from assay.diagnosis.checks import (
-    annotations,
-    boundary,
-    incomplete,
-    inconsistent,
-    leaking,
-    memorised,
-    missed_region,
-    noisy,
-    opaque,
-    shifted,
-    shortcut,
-    sound,
-    spurious,
-    too_few,
-    underfit,
-    unidentified,
-    wrong_rule,
-)
+from assay.diagnosis.checks import annotations, bottleneck, boundary, misread, regions, shifts, soundness
 
-__all__ = [
-    "annotations", "boundary", "incomplete", "inconsistent", "leaking", "memorised", "missed_region", "noisy",
-    "opaque", "shifted", "shortcut", "sound", "spurious", "too_few", "underfit", "unidentified", "wrong_rule",
-]  # fmt: skip
+__all__ = ["annotations", "bottleneck", "boundary", "misread", "regions", "shifts", "soundness"]

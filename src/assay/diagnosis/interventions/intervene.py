@@ -20,11 +20,18 @@ from assay.base import (
 )
 from assay.contracts import EVERY, IntervenableModel
 from assay.dataset import ConceptReader, Dataset, SplitData
-from assay.diagnosis.automation import Abstention, fit_abstention
-from assay.diagnosis.interventions.curve import Curve, Trial, Truth, budgets_from
-from assay.diagnosis.interventions.manipulation import Answering, Manipulation, Redraw, toggle_concepts
-from assay.diagnosis.interventions.policies import ValidationRanking, policy_of
-from assay.diagnosis.interventions.policy import Policy
+from assay.diagnosis.interventions.automation import Abstention, fit_abstention
+from assay.diagnosis.interventions.curve import (
+    Answering,
+    Curve,
+    Manipulation,
+    Redraw,
+    Trial,
+    Truth,
+    budgets_from,
+    toggle_concepts,
+)
+from assay.diagnosis.interventions.policies import Policy, ValidationRanking, policy_of
 from assay.diagnosis.interventions.sources import answers_from
 from assay.diagnosis.interventions.units import Units
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.base import Array, Codes, ConfigError, DataError
-from assay.contracts import IntervenableModel, Predictions, read_predictions
+from assay.contracts import IntervenableModel, Predictions, model_from_predictions, read_predictions
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import Answering, model_from_predictions
+from assay.diagnosis import Answering
 from assay.metrics import gather_from
 from assay.runs import RUN, RunFolder, check_dataset
 

@@ -7,7 +7,7 @@ Data flow, one way:
 `sparse`       sparse autoencoders;  `components`  PCA, ICA, NMF, k-means, random baselines;  `slots`  slot attention
 `bottlenecks`  post-hoc and label-free concept bottlenecks, which name their units and have a label head of their own
 `rule_on_top`  the rule learned from the concepts that the matched units give, and how it relates to the true rule
-`discovering`  all of it for several seeds; `assay.metrics.discovery` matches units with concepts and scores them
+`discovering`  all of it for several seeds; `assay.metrics` matches units with concepts and scores them
 `runs`         the folder: an ordinary run with predictions, the table, the units, and a page of top pictures
 """
 

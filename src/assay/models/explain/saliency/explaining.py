@@ -10,7 +10,8 @@ from torch import Tensor
 
 from assay.base import Array, ProgressCallback, UnknownName
 from assay.dataset import Dataset, SplitData, versions
-from assay.diagnosis import (
+from assay.diagnosis import provenance
+from assay.metrics import (
     ExampleScores,
     RandomisationCheck,
     RandomisedStage,
@@ -18,7 +19,6 @@ from assay.diagnosis import (
     ScoredTarget,
     describe_blank,
     describe_marks,
-    provenance,
     summarise,
 )
 from assay.models.core.devices import device_of

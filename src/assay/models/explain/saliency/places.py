@@ -7,8 +7,9 @@ import numpy as np
 
 from assay.base import Array, join_first
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import SaliencyScore, ScoredTarget, confounders_of, used_concepts
+from assay.diagnosis import confounders_of, used_concepts
 from assay.logic import Knowledge
+from assay.metrics import SaliencyScore, ScoredTarget
 from assay.models.explain.saliency.concept_masks import ConceptMasks
 from assay.models.explain.saliency.examined import SaliencyTarget
 from assay.render import mark_area

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from assay.base import Config, ConfigError, DataError, Settings, UnknownName, rng_for, suggestion, validate
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import METHODS
+from assay.metrics import METHODS
 from assay.models.explain.saliency.examined import ExaminedModel
 from assay.models.explain.saliency.methods import (
     Attribution,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from assay.base import Array, join_words
-from assay.metrics import of_difference, of_mean, percent
+from assay.metrics.interval import of_difference, of_mean, percent
 
 METHODS = {
     "integrated-gradients": "gradients summed on the way from a blank picture, times what the picture adds to it",
