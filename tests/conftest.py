@@ -1,5 +1,6 @@
 """Datasets that many tests read: small ones, made once. Properties are tried on the same examples in every run."""
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -51,6 +52,20 @@ def no_files() -> Iterator[None]:
 def made(tmp_path: Path) -> Made:
     """Return a function that makes a dataset in a fresh folder."""
     return lambda task, **settings: write(tmp_path / "made", task, **settings)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def without_waiting_for_the_disk() -> Iterator[None]:
+    """Let no test wait until its files are on the disk; one tests that we ask for it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage among what tests make, and not among the modules that are imported by then."""
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session", autouse=True)

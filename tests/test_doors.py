@@ -8,15 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import assay
 from assay.doors import homes_in
+from tests.source_trees import FILES, PACKAGE, nodes_of
 
-PACKAGE = Path(assay.__file__).parent
 TESTS = Path(__file__).parent
 FAMILIES = "families"
 """A family is a room of its own: its `__init__` registers its tasks, and only it, its tests and its page go in."""
 ROOMS = sorted(path.parent.name for path in PACKAGE.glob("*/__init__.py") if path.parent.name != FAMILIES)
-FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def room_of(path: Path) -> str:
@@ -27,7 +25,7 @@ def room_of(path: Path) -> str:
 def imports_in(path: Path) -> tuple[tuple[int, str, tuple[str, ...]], ...]:
     """Return line, module and names of what a file imports from the package."""
     found: list[tuple[int, str, tuple[str, ...]]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "assay":
             found.append((node.lineno, str(node.module), tuple(alias.name for alias in node.names)))
         elif isinstance(node, ast.Import):

@@ -1,20 +1,17 @@
 """Law: names and values that are markup are text, in whatever Assay shows: no element, no attribute, no link is live."""
 
 import ast
-from pathlib import Path
 
 import numpy as np
 import pytest
 from benchmarks.hostile import HOSTILE, PLAIN, Pages, Shape, surplus
 
-import assay
 from assay.base import ConfigError, DataError
 from assay.dataset import Dataset
 from assay.lab import BoardRow, SuiteEntry, find_suite, read_rows, write_board, write_rows
 from assay.render import encode_png
 from tests.own_files import call
-
-PACKAGE = Path(assay.__file__).parent
+from tests.source_trees import FILES, PACKAGE, nodes_of
 
 
 @pytest.fixture(scope="module", params=[True, False], ids=["rule", "no rule"])
@@ -38,7 +35,7 @@ def test_hostile_names_are_shown(pages):
 
 
 def test_all_that_notebooks_show_is_among_the_pages(pages):
-    shown = {node.name for path in PACKAGE.rglob("*.py") for node in ast.walk(ast.parse(path.read_text()))
+    shown = {node.name for path in FILES for node in nodes_of(path)
              if isinstance(node, ast.ClassDef) for part in node.body
              if isinstance(part, ast.FunctionDef) and part.name == "_repr_html_"}  # fmt: skip
     assert shown - {"ReadingCount"} <= pages[0].keys()
@@ -49,9 +46,9 @@ def test_markup_is_made_by_the_doors_alone():
     for path in (PACKAGE / "reporting" / "templates").iterdir():
         assert "safe" not in [part.strip() for part in path.read_text().split("|")], path.name
         assert "autoescape" not in path.read_text(), path.name
-    for path in PACKAGE.rglob("*.py"):
+    for path in FILES:
         if path.name != "html.py":
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in nodes_of(path):
                 if isinstance(node, ast.FunctionDef) and node.name == "_repr_html_":
                     texts = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant)]
                     assert not [text for text in texts if isinstance(text, str) and "<" in text], path

@@ -8,23 +8,16 @@ from pathlib import Path
 
 import pytest
 
-import assay
 from assay.families import FAMILIES, SHARED
+from tests.source_trees import FILES, PACKAGE, nodes_of
 
-PACKAGE = Path(assay.__file__).parent
 ORDER = [
     "renamed", "doors", "base", "logic", "prolog", "counting", "contracts", "worlds", "render", "tasks", "dataset", "exchange", "families", "metrics", "runs", "auditing", "diagnosis", "reporting", "viewer", "models", "lab", "testing", "api", "cli", "__main__",
 ]  # fmt: skip
-FILES = sorted(PACKAGE.rglob("*.py"))
 
 
 def room(path):
     return path.relative_to(PACKAGE).with_suffix("").parts[0]
-
-
-@functools.cache
-def tree_of(path):
-    return ast.parse(path.read_text())
 
 
 @functools.cache
@@ -34,7 +27,7 @@ def imports(path):
 
 
 def imported(path):
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             if node.module == "assay":
                 yield from (f"assay.{alias.name}" for alias in node.names)
@@ -104,8 +97,7 @@ def test_torch_is_imported_under_models_only():
 
 def test_no_file_reads_pickles_or_evaluates_text():
     for path in FILES:
-        tree = tree_of(path)
-        called = {n.func.id for n in ast.walk(tree) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
+        called = {n.func.id for n in nodes_of(path) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)}
         assert not called & {"eval", "exec", "compile"}, path
         assert not {"pickle", "joblib", "dill", "marshal"} & set(imports(path)), path
 
@@ -138,7 +130,7 @@ SCRIPTS = sorted(path for folder in ("benchmarks", "docs") for path in (ROOT / f
 
 
 def names_defined_by(path):
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ClassDef | ast.FunctionDef):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -161,7 +153,7 @@ def is_of_a_deleted_family(module):
 @pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_what_benchmarks_and_pages_import_exists(path):
     """No test imports these files, so a module that moves would break them unseen."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and str(node.module).split(".")[0] in ("assay", "benchmarks"):
             if is_of_a_deleted_family(node.module):
                 continue

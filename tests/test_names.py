@@ -2,12 +2,9 @@
 
 import ast
 from collections import defaultdict
-from functools import cache
-from pathlib import Path
 
-import assay
+from tests.source_trees import FILES, PACKAGE, nodes_of
 
-PACKAGE = Path(assay.__file__).parent
 PARTICIPLES = {
     "asked", "changed", "chosen", "drawn", "found", "given", "held", "kept", "made", "said", "seen", "settled", "shown",
     "styled", "taken", "told",
@@ -16,9 +13,8 @@ PARTICIPLES = {
 PROPERTIES = {"property", "cached_property"}
 
 
-@cache
-def trees():
-    return {path.relative_to(PACKAGE).as_posix(): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+def nodes_by_file():
+    return ((path.relative_to(PACKAGE).as_posix(), nodes_of(path)) for path in FILES)
 
 
 def is_property(function):
@@ -28,8 +24,8 @@ def is_property(function):
 
 def test_no_public_class_name_occurs_twice():
     places = defaultdict(list)
-    for path, tree in trees().items():
-        for node in ast.walk(tree):
+    for path, nodes in nodes_by_file():
+        for node in nodes:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path)
     assert not {name: paths for name, paths in places.items() if len(paths) > 1}
@@ -38,8 +34,8 @@ def test_no_public_class_name_occurs_twice():
 def test_no_public_function_is_a_bare_participle():
     functions = [
         f"{path}:{node.lineno} {node.name}"
-        for path, tree in trees().items()
-        for node in ast.walk(tree)
+        for path, nodes in nodes_by_file()
+        for node in nodes
         if isinstance(node, ast.FunctionDef) and node.name in PARTICIPLES and not is_property(node)
     ]
     assert not functions

@@ -5,13 +5,11 @@ writes for us is given memory, or a folder that is new and private. The rest is 
 """
 
 import ast
-from pathlib import Path
 
 import pytest
 
-import assay
+from tests.source_trees import FILES, PACKAGE, nodes_of
 
-PACKAGE = Path(assay.__file__).parent
 DOOR = {"base/files.py"}
 WRITERS = {
     "write_text", "write_bytes", "touch", "symlink_to", "hardlink_to", "rename", "renames", "symlink", "link",
@@ -33,8 +31,8 @@ ALLOWED = {
 }  # fmt: skip
 
 
-def calls(tree):
-    for node in ast.walk(tree):
+def calls(nodes):
+    for node in nodes:
         if isinstance(node, ast.Call):
             function = node.func
             name = function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
@@ -76,10 +74,10 @@ def writes(node, name, owner):
 
 def test_nothing_else_writes():
     found = []
-    for path in sorted(PACKAGE.rglob("*.py")):
+    for path in FILES:
         inside = path.relative_to(PACKAGE).as_posix()
         if inside not in DOOR:
-            found += [f"{inside}:{node.lineno} {name}" for node, name, owner in calls(ast.parse(path.read_text()))
+            found += [f"{inside}:{node.lineno} {name}" for node, name, owner in calls(nodes_of(path))
                       if writes(node, name, owner) and (inside, name) not in ALLOWED]  # fmt: skip
     assert found == []
 
@@ -91,4 +89,4 @@ def test_nothing_else_writes():
      "a.replace(b)", "os.rename(a, b)", "p.touch()", "gzip.open(p, 'wb')"],
 )  # fmt: skip
 def test_the_law_sees(text):
-    assert writes(*next(calls(ast.parse(text))))
+    assert writes(*next(calls(ast.walk(ast.parse(text)))))

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-import assay
 from assay.models import BACKBONES, MODELS
+from tests.source_trees import FILES, PACKAGE, tree_of
 
-PACKAGE = Path(assay.__file__).parent
 PAGE = Path(__file__).parents[2] / "docs" / "models.md"
 CLASSES = {"rules": "RuleList"}
 """Where the class has a fuller name than the registry."""
@@ -42,8 +41,8 @@ def test_a_backbone_is_built_by_a_function_of_its_name(name):
 
 def test_no_class_under_models_shares_its_name_with_another():
     places = defaultdict(list)
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text()).body:
+    for path in FILES:
+        for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].append(path.relative_to(PACKAGE).as_posix())
     double = {name: found for name, found in places.items() if len(found) > 1}

@@ -3,7 +3,6 @@
 import ast
 import json
 import sys
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -11,10 +10,10 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-import assay
 from assay.base import AssayError, ConfigError, DataError, MissingExtra
 from assay.models import build_backbone, load_model
 from tests.pixels import trained
+from tests.source_trees import FILES, nodes_of
 
 SHAPE = (3, 32, 32)
 OWN = ["resnet-18", "resnet-small", "vgg-11", "vgg-16", "efficientnet-lite0", "efficientnet-b0"]
@@ -131,8 +130,8 @@ def test_other_packaged_weights_are_not_read(monkeypatch, tmp_path):
 
 def test_torch_reads_a_pickle_in_one_place_only_and_there_without_running_it():
     found = []
-    for path in Path(assay.__file__).parent.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in FILES:
+        for node in nodes_of(path):
             if isinstance(node, ast.Call) and ast.unparse(node.func) == "torch.load":
                 found.append((path.name, {k.arg: ast.unparse(k.value) for k in node.keywords}))
     assert [name for name, _ in found] == ["deep.py"] and found[0][1]["weights_only"] == "True"
