@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from assay.metrics.calibration import expected_calibration_error as expected_calibration_error
     from assay.metrics.ceiling import Ceiling as Ceiling
     from assay.metrics.ceiling import ceilings as ceilings
+    from assay.metrics.consistency import Violations as Violations
     from assay.metrics.consistency import complete as complete
+    from assay.metrics.consistency import violations_of as violations_of
     from assay.metrics.continual import stage_metrics as stage_metrics
     from assay.metrics.evidence import Evidence as Evidence
     from assay.metrics.evidence import gather as gather
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from assay.metrics.functions import exact_match as exact_match
     from assay.metrics.functions import label_f1 as label_f1
     from assay.metrics.functions import rule_consistency as rule_consistency
+    from assay.metrics.interval import Between as Between
     from assay.metrics.interval import at_least as at_least
     from assay.metrics.interval import at_most as at_most
     from assay.metrics.interval import holm as holm
@@ -48,6 +51,8 @@ if TYPE_CHECKING:
     from assay.metrics.metric import score as score
     from assay.metrics.quality import confusion as confusion
     from assay.metrics.quality import macro_f1 as macro_f1
+    from assay.metrics.random_guesser import frequencies as frequencies
+    from assay.metrics.random_guesser import uniform_guesser as uniform_guesser
     from assay.metrics.saliency import METHODS as METHODS
     from assay.metrics.saliency import SALIENCY_HEAD as SALIENCY_HEAD
     from assay.metrics.saliency import ExampleScores as ExampleScores
@@ -70,11 +75,6 @@ if TYPE_CHECKING:
     from assay.metrics.unit_scores import live_units as live_units
     from assay.metrics.unit_scores import score_stability as score_stability
     from assay.metrics.unit_scores import score_units as score_units
-    from assay.metrics.violations import Between as Between
-    from assay.metrics.violations import Violations as Violations
-    from assay.metrics.violations import frequencies as frequencies
-    from assay.metrics.violations import uniform_guesser as uniform_guesser
-    from assay.metrics.violations import violations_of as violations_of
 else:
     from assay.doors import door
 

@@ -173,6 +173,19 @@ FOR_VARIANCE, FOR_BIAS = 3.0, 0.5
 
 
 @dataclass(frozen=True)
+class Between:
+    """A number that lies between two others; known exactly if they are the same."""
+
+    low: float
+    high: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether the number is known."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True)
 class Average:
     """A weighted mean of shares `right / counted`, or of their F1.
 

@@ -4,36 +4,17 @@ It draws every concept on its own, by default every value alike, as the guesser 
 it breaks a rule is one sweep over the rule's decision diagram. Its F1 is an average of 2 h / (m + n) over guesses with
 `n` things of which `h` are among the `m` true ones; as 1 / (m + n) is the integral of t^(m + n - 1) from 0 to 1, it is
 the integral of a polynomial, which a quadrature of enough points gives exactly.
-
-Which constraints a model violates: by constraint and by tag, beside a random guesser.
 """
 
-import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 
 from assay.base import Array, Codes
 from assay.logic import ConceptSpace, Diagram, Knowledge, Limits, chance_of, true_outcomes, uniform
-from assay.metrics.consistency import complete, sane_things_f1, things_f1
-from assay.metrics.evidence import Evidence
-from assay.metrics.metric import mean
-
-
-@dataclass(frozen=True)
-class Between:
-    """A number that lies between two others; known exactly if they are the same."""
-
-    low: float
-    high: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether the number is known."""
-        return self.low == self.high
+from assay.metrics.interval import Between
 
 
 def frequencies(codes: Codes, space: ConceptSpace) -> list[Array]:
@@ -155,149 +136,3 @@ def _shares_within(diagram: Diagram, weights: Sequence[Array]) -> list[Array]:
 def uniform_guesser(knowledge: Knowledge) -> Guesser:
     """Return the guesser to whom all values are alike; what it costs to compile is paid once."""
     return Guesser(knowledge, Limits(knowledge), uniform(knowledge.space))
-
-
-MOST_NAMED = 3
-
-
-@dataclass(frozen=True)
-class RuleViolations:
-    """How often one constraint is broken: by the model, by a random guesser, and the ratio (VALUED, equation 8)."""
-
-    name: str
-    tags: tuple[str, ...]
-    rate: float
-    random: float
-
-    @property
-    def relative(self) -> float:
-        """The model's rate over the guesser's; NaN where the guesser never breaks the rule, or is not known to."""
-        return self.rate / self.random if self.random > 0 else math.nan
-
-
-@dataclass(frozen=True)
-class TagViolations:
-    """The constraints of one tag together: how many an example breaks, how often it breaks any, beside a guesser."""
-
-    tag: str
-    rules: int
-    mean: float
-    rate: float
-    random_mean: float
-    random_rate: Between
-
-    @property
-    def relative(self) -> float:
-        """The model's broken constraints over the guesser's."""
-        return self.mean / self.random_mean if self.random_mean > 0 else math.nan
-
-
-@dataclass(frozen=True)
-class ConsistencySummary:
-    """The consistency of a model, or of a random guesser on the same examples."""
-
-    exact_match: float
-    set_f1: float
-    sane_f1: Between
-    contradiction_rate: Between
-    mean_violations: float
-
-    @property
-    def room(self) -> Between:
-        """What is lost of F1 if answers that break a constraint are useless."""
-        return Between(self.set_f1 - self.sane_f1.high, self.set_f1 - self.sane_f1.low)
-
-
-@dataclass(frozen=True)
-class Violations:
-    """Everything about the constraints that one model breaks on one split."""
-
-    split: str
-    examples: int
-    model: ConsistencySummary
-    guesser: ConsistencySummary
-    rules: tuple[RuleViolations, ...]
-    tags: tuple[TagViolations, ...]
-
-    @property
-    def text(self) -> str | None:
-        """A summary in a sentence or two; None if no constraint is broken."""
-        rate = self.model.contradiction_rate.low
-        if rate == 0:
-            return None
-        worst = sorted((rule for rule in self.rules if rule.rate > 0), key=lambda rule: -rule.rate)
-        named = ", ".join(f"{rule.name} ({100 * rule.rate:.1f} %)" for rule in worst[:MOST_NAMED])
-        f1, sane = self.model.set_f1, self.model.sane_f1.low
-        sentence = f"On {self.split}, {100 * rate:.1f} % of answers break a constraint, most often {named}."
-        if math.isnan(f1):  # nothing to find was there
-            return sentence
-        return f"{sentence} Set F1 is {f1:.2f}, and {sane:.2f} if those answers are useless."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all of it as plain data, None for NaN."""
-        rules = [{**asdict(rule), "relative": rule.relative} for rule in self.rules]
-        tags = [{**asdict(tag), "relative": tag.relative} for tag in self.tags]
-        plain = {"split": self.split, "examples": self.examples, "rules": rules, "tags": tags}
-        for who, summary in (("model", self.model), ("guesser", self.guesser)):
-            plain[who] = {**asdict(summary), "room": asdict(summary.room)}
-        known: dict[str, Any] = _without_nan(plain)
-        return known
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _without_nan(inside) for key, inside in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(inside) for inside in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
-
-
-def violations_of(evidence: Evidence) -> Violations | None:
-    """Return the violations, by rule and tag; None without constraints, or if the model never predicts all concepts.
-
-    Only examples are counted for which the model predicts every concept.
-    """
-    known = complete(evidence)
-    if not evidence.knowledge.constraints or not known.any():
-        return None
-    answered = evidence if known.all() else evidence.take(np.flatnonzero(known))
-    flags = answered.knowledge.violations(answered.predicted_concepts)
-    guesser = uniform_guesser(answered.knowledge)
-    usual = guesser.rule_rates.tolist()
-    rates = flags.mean(axis=0).tolist()
-    listed = zip(answered.knowledge.constraints, rates, usual, strict=True)
-    rules = tuple(RuleViolations(limit.name, limit.tags, rate, random) for limit, rate, random in listed)
-    names = dict.fromkeys(tag for rule in rules for tag in rule.tags)
-    tags = tuple(_tag(tag, rules, flags, answered) for tag in names)
-    return Violations(answered.split, len(answered), _model(answered, flags), _guesser(answered), rules, tags)
-
-
-def _tag(tag: str, rules: Sequence[RuleViolations], flags: Array, evidence: Evidence) -> TagViolations:
-    places = [place for place, rule in enumerate(rules) if tag in rule.tags]
-    own = flags[:, places]
-    random = float(sum(rules[place].random for place in places))
-    any_of_them = uniform_guesser(evidence.knowledge).contradiction_rate([rules[place].name for place in places])
-    return TagViolations(
-        tag, len(places), float(own.sum(axis=1).mean()), float(own.any(axis=1).mean()), random, any_of_them
-    )
-
-
-def _model(evidence: Evidence, flags: Array) -> ConsistencySummary:
-    exact = np.where(evidence.known.all(axis=1), (evidence.concepts == evidence.predicted_concepts).all(axis=1), np.nan)
-    sane, rate = (mean(sane_things_f1(evidence)), float(flags.any(axis=1).mean()))
-    return ConsistencySummary(
-        mean(exact),
-        mean(things_f1(evidence)),
-        Between(sane, sane),
-        Between(rate, rate),
-        float(flags.sum(axis=1).mean()),
-    )
-
-
-def _guesser(evidence: Evidence) -> ConsistencySummary:
-    """Return the guesser's numbers; those that ask for the truth, on the examples of which all is known."""
-    guesser, truth = uniform_guesser(evidence.knowledge), evidence.concepts[evidence.known.all(axis=1)]
-    rate, count = guesser.contradiction_rate(), guesser.mean_violations
-    if not len(truth):
-        return ConsistencySummary(math.nan, math.nan, Between(math.nan, math.nan), rate, count)
-    return ConsistencySummary(guesser.exact_match(truth), guesser.set_f1(truth), guesser.sane_f1(truth), rate, count)
