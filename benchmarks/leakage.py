@@ -16,9 +16,9 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 import numpy as np
 
 from assay.base import Array, Settings, validate
-from assay.dataset import Annotation, Dataset, make, recipe_from
+from assay.dataset import Dataset, make, recipe_from
 from assay.diagnosis import leakage
-from assay.exchange import annotate
+from assay.exchange import Annotation, annotate
 from assay.metrics import gather_from
 from benchmarks.pages import publish
 

@@ -17,8 +17,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 import numpy as np
 
 from assay.base import Array, Settings, validate
-from assay.dataset import Annotation, Dataset, make, recipe_from
-from assay.exchange import annotate
+from assay.dataset import Dataset, make, recipe_from
+from assay.exchange import Annotation, annotate
 from benchmarks.pages import write_between
 
 MODELS_TRIED: Mapping[str, tuple[str, Mapping[str, Any]]] = {

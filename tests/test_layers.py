@@ -75,7 +75,7 @@ def test_models_and_diagnosis_need_no_task():
             asked = [
                 name
                 for name in imports(path)
-                if name.startswith(("assay.tasks", "assay.families", "assay.dataset.rebuild"))
+                if name.startswith(("assay.tasks", "assay.families", "assay.dataset.pairs"))
             ]
             assert not asked, f"{path} imports {asked}"
 

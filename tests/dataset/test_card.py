@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import yaml
 
-from assay.dataset import MENDING, Annotation, Dataset, card
-from assay.exchange import annotate, from_table
+from assay.contracts import MENDING
+from assay.dataset import Dataset, card
+from assay.exchange import Annotation, annotate, from_table
 from assay.logic import Constraint, Knowledge, parse
 from tests.toys import Coin, Shelf, written
 

@@ -113,7 +113,7 @@ def test_in_a_manifest_of_before_contents_were_written_the_files_count(tmp_path)
 
 def test_a_picture_that_unpacks_to_more_than_may_be_opened_stands_by_its_file(tmp_path, monkeypatch):
     """A stranger's file of a few bytes must not fill the memory."""
-    monkeypatch.setattr("assay.dataset.content.MOST_BYTES", 1000)  # a limit, of which a picture here has more
+    monkeypatch.setattr("assay.dataset.shard.MOST_BYTES", 1000)  # a limit, of which a picture here has more
     before = made(tmp_path)
     exchange(tmp_path, with_cell("image", repacked))
     assert made(tmp_path)["fingerprint"] != before["fingerprint"]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, DataError, Entry, Settings
-from assay.dataset import MOST_PAIRS, Annotation, Dataset, Pairs, pairs_of, refresh_pairs, task_of
-from assay.exchange import annotate
+from assay.dataset import MOST_PAIRS, Dataset, Pairs, pairs_of, refresh_pairs, task_of
+from assay.exchange import Annotation, annotate
 from assay.families.handwriting.digits import digit_source
 from assay.logic import Constraint, Knowledge, evaluate, parse
 from assay.render import encode_png

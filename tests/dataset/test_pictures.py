@@ -17,8 +17,8 @@ from PIL import Image
 from assay import Layout, Picture, predictions_for
 from assay.auditing import audit, audited_dataset
 from assay.base import ConfigError, DataError, rng_for
-from assay.dataset import Annotation, Dataset, Lookahead, decode, decode_ahead
-from assay.exchange import annotate, export
+from assay.dataset import Dataset, Lookahead, decode, decode_ahead
+from assay.exchange import Annotation, annotate, export
 from assay.render import encode_png
 from tests.toys import Coin, written
 
@@ -26,7 +26,7 @@ from tests.toys import Coin, written
 @pytest.fixture
 def on_disk(monkeypatch, tmp_path):
     """Every split counts as large; return where its pictures are unpacked."""
-    monkeypatch.setattr("assay.dataset.picture_store.HELD_BYTES", 0)  # a limit, which no small dataset reaches
+    monkeypatch.setattr("assay.dataset.stored.HELD_BYTES", 0)  # a limit, which no small dataset reaches
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     return tmp_path / "cache" / "pictures"
 

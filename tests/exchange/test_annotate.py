@@ -11,8 +11,8 @@ import pytest
 
 from assay.auditing import audit, audited_dataset
 from assay.base import ConfigError, DataError, Settings, validate
-from assay.dataset import Annotation, Dataset, SplitData, make, pairs_of, recipe_from, task_of
-from assay.exchange import annotate, read_scores
+from assay.dataset import Dataset, SplitData, make, pairs_of, recipe_from, task_of
+from assay.exchange import Annotation, annotate, read_scores
 
 SIZES = {"train": 64, "valid": 16, "test": 32, "ood": 16, "hard": 18}
 

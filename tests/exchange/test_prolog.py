@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay.base import Settings
-from assay.dataset import Annotation, Dataset, Recipe, make
-from assay.exchange import annotate, export, from_table
+from assay.dataset import Dataset, Recipe, make
+from assay.exchange import Annotation, annotate, export, from_table
 from assay.logic import Knowledge, digits
 from assay.prolog import Vocabulary, formula_of, oracle
 from assay.render import Layout

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, Settings, validate
-from assay.dataset import Annotation, Dataset
-from assay.exchange import annotate
+from assay.dataset import Dataset
+from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, bits, evaluate, parse
 from assay.render import Layout, Picture
 from assay.tasks import Task

@@ -10,8 +10,8 @@ import torch
 
 from assay.base import AssayError, ConfigError, MissingExtra, Settings, validate
 from assay.contracts import read_predictions
-from assay.dataset import Annotation, Dataset
-from assay.exchange import annotate
+from assay.dataset import Dataset
+from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, bits, parse
 from assay.models import MODELS, Order, load_model, train_run
 from assay.render import Layout, Picture

@@ -10,7 +10,6 @@ from assay.base import Folder, Settings, progress_bar, validate, write_atomicall
 from assay.contracts import PAIRS, Manifest, parquet_bytes
 from assay.dataset import (
     MOST_PAIRS,
-    Annotation,
     Confounder,
     Dataset,
     SplitData,
@@ -20,8 +19,8 @@ from assay.dataset import (
     refresh_pairs,
     task_of,
 )
+from assay.exchange import Annotation, confound_dataset
 from assay.exchange import annotate as write_annotated
-from assay.exchange import confound_dataset
 from assay.exchange import export as write_export
 from assay.exchange import import_folder as write_imported
 from assay.exchange import push as copy_to

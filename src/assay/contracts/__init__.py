@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from assay.contracts.columns import PAIR_CONCEPT as PAIR_CONCEPT
     from assay.contracts.columns import PAIR_ROW as PAIR_ROW
     from assay.contracts.columns import SUBCONCEPT as SUBCONCEPT
-    from assay.contracts.columns import distinct_values as distinct_values
     from assay.contracts.columns import from_column as from_column
     from assay.contracts.columns import kind_of_values as kind_of_values
     from assay.contracts.columns import numbers as numbers
@@ -37,8 +36,8 @@ if TYPE_CHECKING:
     from assay.contracts.intervenable import one_hot as one_hot
     from assay.contracts.intervenable import override as override
     from assay.contracts.intervenable import rule_head as rule_head
-    from assay.contracts.intervenable import softmax as softmax
     from assay.contracts.manifest import FORMAT as FORMAT
+    from assay.contracts.manifest import MENDING as MENDING
     from assay.contracts.manifest import PAIRS as PAIRS
     from assay.contracts.manifest import SPLIT_NAME as SPLIT_NAME
     from assay.contracts.manifest import ImportRecord as ImportRecord

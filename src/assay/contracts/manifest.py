@@ -16,6 +16,8 @@ PAIRS = "pairs"
 SPLIT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 SHARD = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 """The name of a shard's file, in the folder of its split; a manifest can name no other place."""
+MENDING = "mending"
+"""What a record calls concept labels that were bought to mend a model."""
 DECISIVE = ("format", "task", "seed", "shard_rows", "knowledge", "layout", "sources")
 
 

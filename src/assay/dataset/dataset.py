@@ -20,13 +20,9 @@ from assay.base import (
     suggestion,
 )
 from assay.contracts import CONCEPT, LABEL, PAIR_CONCEPT, PAIR_ROW, PAIRS, Manifest, PairsRecord, ShardRecord
-from assay.dataset.cache import fetch, open_copy
-from assay.dataset.decoding import decode as decode
-from assay.dataset.manifest import read_manifest
-from assay.dataset.picture_store import SplitShards, StoredRows
-from assay.dataset.shard_files import ShardFile, ShardTable
-from assay.dataset.split_data import SplitData as SplitData
-from assay.dataset.split_data import example_table
+from assay.dataset.folder import fetch, open_copy, read_manifest
+from assay.dataset.split import SplitData, example_table
+from assay.dataset.stored import ShardFile, ShardTable, SplitShards, StoredRows
 from assay.logic import Knowledge, parse
 from assay.render import Layout
 

@@ -10,7 +10,7 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -36,13 +36,14 @@ from assay.base import (
     remove_leftovers,
     write_atomically,
 )
-from assay.contracts import BOUNDARY, LABEL, PAIRS, Manifest, PairsRecord, ShardRecord, from_column, to_json
-from assay.dataset.dataset import Dataset, SplitData
-from assay.dataset.description import write_description
-from assay.dataset.manifest import CODE, NAME, PLAN, manifest_of, pairs_split, read_manifest
+from assay.contracts import BOUNDARY, FORMAT, LABEL, PAIRS, Manifest, PairsRecord, ShardRecord, from_column, to_json
+from assay.dataset.cards import write_description
+from assay.dataset.dataset import Dataset
+from assay.dataset.folder import CODE, NAME, PLAN, pairs_split, read_manifest, versions
 from assay.dataset.pairs import TRAINING, choose_changes, concept_columns, pairs_jobs, shown_by, shown_in
 from assay.dataset.recipe import MOST_PAIRS, Recipe
 from assay.dataset.shard import ShardJob, ShardWriter, jobs, record, write_shard
+from assay.dataset.split import SplitData
 from assay.logic import parse
 from assay.tasks import Task
 
@@ -343,6 +344,45 @@ def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord])
     labels = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
     places = {name: _boundary_counts(recipe, folder, records) for name, records in shards.items()}
     return manifest_of(recipe, shards, labels, places)
+
+
+def manifest_of(
+    recipe: Recipe,
+    shards: Mapping[str, Sequence[ShardRecord]],
+    labels: Mapping[str, Any],
+    boundary: Mapping[str, Any],
+) -> Manifest:
+    """Return the manifest of a dataset whose shards are all written."""
+    task, plan = recipe.task, recipe.to_dict()
+    splits = [
+        {
+            **split,
+            "labels": labels[split["name"]],
+            "boundary": boundary[split["name"]],
+            "shards": list(shards[split["name"]]),
+        }
+        for split in plan["splits"]
+    ]
+    made = {split.name for split in recipe.splits}
+    body = {
+        "format": FORMAT,
+        "task": plan["task"],
+        "summary": task.summary,
+        "drawn": task.how_drawn,
+        "seed": recipe.seed,
+        "shard_rows": plan["shard_rows"],
+        "knowledge": task.knowledge.to_dict(),
+        "layout": task.layout.to_dict(),
+        "columns": list(task.columns),
+        "backbones": task.backbones(),
+        "sources": plan["sources"],
+        "local": recipe.local,
+        "splits": splits,
+        "left_out": [split.name for split in task.splits() if split.name not in made],
+        "versions": versions(),
+    }
+    code = {CODE: plan[CODE]} if CODE in plan else {}
+    return Manifest.of({**body, **code})
 
 
 def _finish(folder: Folder, manifest: Manifest) -> Manifest:

@@ -4,23 +4,39 @@ Half of the changes, where there are such, lead across the boundary of the rule,
 world is one that training shows: of others a model cannot know. They are a function of the dataset and lie in it as a
 split of their own, `pairs`: each row names the example that it was changed from and the concept that was changed. A
 model of any kind predicts for that split as for any other.
+
+The task that a dataset was made by, built again from the manifest, so that its worlds can be rendered anew.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Array, Codes, DataError, Deck, UnknownName, from_pairs, rng_for, suggestion
+from assay.base import (
+    Array,
+    Codes,
+    DataError,
+    Deck,
+    Settings,
+    UnknownName,
+    explain_missing,
+    from_pairs,
+    require_same,
+    rng_for,
+    suggestion,
+)
 from assay.contracts import CONCEPT, GIVEN, PAIR_CONCEPT, PAIR_ROW, PAIRS, ShardRecord, from_column, numbers, strings
-from assay.dataset.dataset import Dataset, SplitData
-from assay.dataset.manifest import pairs_split
+from assay.dataset.confounded import with_confounders
+from assay.dataset.confounders import Confounder
+from assay.dataset.dataset import Dataset
+from assay.dataset.folder import pairs_split
 from assay.dataset.recipe import MOST_PAIRS
 from assay.dataset.shard import ShardJob, ShardWriter, file_names, table_of
-from assay.dataset.shown_values import ShownValues
+from assay.dataset.split import ShownValues, SplitData
 from assay.logic import ConceptSpace, Evaluator, Knowledge, Value, well_formed
-from assay.tasks import Intervention, Task
+from assay.tasks import TASKS, Intervention, Task
 from assay.worlds import World
 
 MOST_CHANGES = 400
@@ -251,3 +267,59 @@ def _options(
     codes = np.repeat(world[None, :], len(chosen), axis=0)
     codes[np.arange(len(chosen)), chosen[:, 0]] = chosen[:, 1]
     return chosen[:, 0], codes
+
+
+@dataclass(frozen=True)
+class Redrawing:
+    """Changes worlds of a dataset and draws them, by its task."""
+
+    task: Task
+
+    def change(self, world: World, place: int, code: int) -> World | None:
+        """Return the world with one concept changed, and what must follow from that; None where that cannot be."""
+        concept, knowledge = self.task.space.concepts[place], self.task.knowledge
+        if world.codes[place] == code:
+            return world
+        after = self.task.change_world(world, {concept.name: concept.values[code]})
+        if after is None or after.codes[place] != code:
+            return None
+        possible = knowledge.can_be(np.array([after.codes], dtype=np.int64))[0]
+        return after if possible else None
+
+    def draw(self, data: SplitData, worlds: Sequence[World]) -> SplitData:
+        """Return the split with these worlds in the place of its own."""
+        table = table_of(self.task, worlds, file_names(data.name, data.index), data.index)
+        return replace(data, table=table, stored=None)  # its pictures are in the table, not in the shards
+
+
+def check_code(dataset: Dataset, tasks: Sequence[str]) -> None:
+    """Refuse a task's file that the user gave, if it is not the one that the dataset was made by."""
+    name = dataset.manifest.task.name
+    if name in tasks:
+        require_same(TASKS.entry(name).code, dataset.manifest.code, repr(str(dataset.folder)))
+
+
+def redrawing_for(kind: str, dataset: Dataset) -> Redrawing | None:
+    """Return what draws changed worlds, for the one kind of intervention that needs it: manipulation."""
+    return Redrawing(task_of(dataset)) if kind == "manipulation" else None
+
+
+def task_of(dataset: Dataset, settings: Settings | None = None) -> Task:
+    """Return the task of a dataset, with settings on top that say where its sources lie now."""
+    manifest = dataset.manifest
+    about, record = manifest.task, manifest.code
+    name, folder = about.name, repr(str(dataset.folder))
+    if about.imported is not None:
+        raise DataError(f"{folder} was imported from {about.imported.layout}: it cannot be redrawn")
+    if name not in TASKS:  # a name in a manifest is never taken for a file
+        raise DataError(explain_missing("task", name, record, folder))
+    require_same(TASKS.entry(name).code, record, folder)
+    make = TASKS[name]
+    if make.version != about.version:
+        raise DataError(f"{folder} is of version {about.version} of its task, this is {make.version}")
+    task: Task = make(Settings({**about.config, **manifest.local}).merge(settings or Settings()))
+    if task.sources() != manifest.sources:
+        raise DataError(f"{folder} was made from other source images than those at hand")
+    if task.space != dataset.knowledge.space:
+        raise DataError(f"the concepts of {folder} are not those of its task, so nothing is drawn anew")
+    return with_confounders(task, [Confounder(**entry) for entry in about.confound])

@@ -1,5 +1,9 @@
-"""A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed."""
+"""A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed.
 
+How long a dataset will take to make, from a few of its pictures.
+"""
+
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
@@ -7,11 +11,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from assay.base import CodeFile, ConfigError, Settings, code_of, load_files, validate
 from assay.contracts import PAIRS
-from assay.dataset.confounding.confounder import SHIFTED, Confounder
-from assay.dataset.confounding.task import ConfoundedTask, plain, with_confounders
-from assay.dataset.manifest import CODE, CONFOUND, pairs_split
+from assay.dataset.confounded import ConfoundedTask, plain, with_confounders
+from assay.dataset.confounders import CONFOUND, SHIFTED, Confounder
+from assay.dataset.folder import CODE, pairs_split
 from assay.tasks import TASKS, Task, resize_splits
 from assay.worlds import Split
 
@@ -188,3 +194,24 @@ def _sizes(settings: Settings) -> dict[str, int]:
     if not whole or not all(isinstance(name, str) for name in sizes):
         raise ConfigError(f"{settings.place('splits')}splits: expected 'name: size' with whole numbers")
     return dict(sizes)
+
+
+TRIED, ENOUGH = 4, 1.0
+"""How many pictures are drawn to know what one costs, and after how many seconds no more."""
+
+
+def seconds_per_example(recipe: Recipe) -> float:
+    """Return what drawing one picture of the first split takes; the first one, which may compile, does not count."""
+    split = next(iter(split for split in recipe.splits if split.size), None)
+    if split is None:
+        return 0.0
+    source = recipe.task.worlds_in(split, recipe.seed)
+    first, *others = source.worlds(np.arange(min(split.size, TRIED)))
+    recipe.task.render(first)
+    began, count = time.perf_counter(), 0
+    for world in others:
+        recipe.task.render(world)
+        count += 1
+        if time.perf_counter() - began > ENOUGH:
+            break
+    return (time.perf_counter() - began) / count if count else recipe.task.seconds

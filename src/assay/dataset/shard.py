@@ -1,8 +1,15 @@
-"""One shard of one split: a pure function of the recipe, the split and the shard's number."""
+"""One shard of one split: a pure function of the recipe, the split and the shard's number.
+
+What a shard holds, apart from how it is packed: the same on machines with other versions of Parquet and zlib.
+
+A shard's file differs in its bytes where another version compresses it. Its content is the names and types of its
+columns, their values, and for pictures as this program writes them their pixels.
+"""
 
 import hashlib
 import io
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,10 +31,9 @@ from assay.contracts import (
     strings,
     to_column,
 )
-from assay.dataset.content import content_of
 from assay.dataset.recipe import Recipe
 from assay.logic import Knowledge, Value
-from assay.render import ObjectBox, Picture, encode_png
+from assay.render import MOST_PIXELS, ObjectBox, Picture, encode_png, packed_pixels
 from assay.tasks import Column, Task
 from assay.worlds import Source, Split, World, labels_of
 
@@ -227,3 +233,48 @@ def record(folder: Folder, job: ShardJob) -> ShardRecord:
     table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
     digest = hashlib.sha256(data).hexdigest()
     return ShardRecord(file=job.file, rows=len(table), bytes=len(data), sha256=digest, content=content_of(table))
+
+
+MOST_BYTES = 4 * MOST_PIXELS
+"""A picture that unpacks to more, which no one may open, stands by its file."""
+
+
+def content_of(table: pa.Table) -> str:
+    """Return the hash of what the rows of a shard hold, column by column in the order of their names.
+
+    >>> one = pa.table({"index": pa.array([0, 1]), "style": pa.array(["{}", None])})
+    >>> content_of(one) == content_of(one.select(["style", "index"]))
+    True
+    >>> content_of(one) == content_of(one.slice(0, 1))
+    False
+    """
+    whole = hashlib.sha256()
+    for name in sorted(table.column_names):
+        column = table.column(name)
+        whole.update(json.dumps([name, str(column.type), len(column)]).encode())
+        whole.update(_hash(column))
+    return whole.hexdigest()
+
+
+def _hash(column: pa.ChunkedArray) -> bytes:
+    cells = column.to_pylist()
+    if not pa.types.is_struct(column.type):
+        return hashlib.sha256(json.dumps(cells).encode()).digest()
+    digest = hashlib.sha256(json.dumps([cell["path"] for cell in cells]).encode())
+    for cell in cells:
+        digest.update(_hash_picture(cell["bytes"]))
+    return digest.digest()
+
+
+def _hash_picture(file: Any) -> bytes:
+    """Return the hash of a picture's header and pixels, or of its whole file where another program wrote it."""
+    found = packed_pixels(file)
+    if found is None:
+        return hashlib.sha256(file).digest()
+    head, packed = found
+    unpacker = zlib.decompressobj()
+    try:
+        rows = unpacker.decompress(packed, MOST_BYTES)
+    except zlib.error:
+        return hashlib.sha256(file).digest()
+    return hashlib.sha256(head + rows if unpacker.eof else file).digest()

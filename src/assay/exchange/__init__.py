@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from assay.exchange.annotated_copy import count_labels as count_labels
     from assay.exchange.annotated_copy import count_tags as count_tags
     from assay.exchange.annotated_copy import likeliest_codes as likeliest_codes
-    from assay.exchange.archive_file import archive as archive
+    from assay.exchange.annotation import Annotation as Annotation
     from assay.exchange.cluster import Call as Call
     from assay.exchange.cluster import Cluster as Cluster
     from assay.exchange.cluster import Died as Died
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
     from assay.exchange.imports.plain_table import find_table as find_table
     from assay.exchange.imports.plain_table import read_columns as read_columns
     from assay.exchange.imports.plain_table import source_names as source_names
-    from assay.exchange.imports.rule_file import RULE as RULE
-    from assay.exchange.imports.rule_file import RuleFile as RuleFile
-    from assay.exchange.imports.rule_file import read_rule as read_rule
-    from assay.exchange.imports.rule_file import rule_settings as rule_settings
+    from assay.exchange.imports.settings import RULE as RULE
     from assay.exchange.imports.settings import ImportSettings as ImportSettings
+    from assay.exchange.imports.settings import RuleFile as RuleFile
+    from assay.exchange.imports.settings import read_rule as read_rule
+    from assay.exchange.imports.settings import rule_settings as rule_settings
     from assay.exchange.imports.source_table import SourceTable as SourceTable
     from assay.exchange.imports.source_table import files_in as files_in
     from assay.exchange.imports.source_table import plain_name as plain_name
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from assay.exchange.imports.source_table import values_in as values_in
     from assay.exchange.imports.write import write_dataset as write_dataset
     from assay.exchange.machine_scores import read_scores as read_scores
+    from assay.exchange.pushing import archive as archive
     from assay.exchange.pushing import push as push
 else:
     from assay.doors import door

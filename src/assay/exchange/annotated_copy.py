@@ -32,9 +32,7 @@ from assay.contracts import (
 )
 from assay.dataset import (
     COMPACT,
-    ORDER,
     SHARD_ROWS,
-    Annotation,
     ConceptReader,
     Dataset,
     ShardJob,
@@ -47,11 +45,11 @@ from assay.dataset import (
     write_description,
     write_shard,
 )
+from assay.exchange.annotation import ORDER, Annotation, choose_rows
 from assay.exchange.annotator import Annotator, Given, refuse_unknown
 from assay.exchange.concept_sets import ConceptSet, draw_luck, machine_knowledge
 from assay.exchange.imports.source_table import plain_name
 from assay.exchange.machine_scores import Scores, refuse_constant, threshold_scores
-from assay.exchange.row_choice import choose_rows
 from assay.logic import TRUE, Concept, ConceptSpace, Knowledge, Value, free_names, ground_formula, parse
 from assay.render import Layout
 from assay.worlds import LUCK, World

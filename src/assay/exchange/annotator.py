@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.base import Array, Codes, ConfigError, Deck, UnknownName, rng_for, suggestion
-from assay.dataset import Annotation, Rate, rate_of
+from assay.exchange.annotation import Annotation, Rate, rate_of
 from assay.logic import Concept, Knowledge, Value, free_names, listing
 
 ONE_HOT = "one_hot"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from assay.base import Array, Codes, ConfigError, import_extra
-from assay.dataset import Annotation
+from assay.exchange.annotation import Annotation
 from assay.exchange.annotator import ONE_HOT
 from assay.logic import (
     Concept,

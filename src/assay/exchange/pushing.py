@@ -2,12 +2,17 @@
 
 The hub gets one commit with the shards, the card (whose front matter lists the splits and the counterfactual pairs),
 the Croissant description and the manifest. `Dataset.open("hf://USER/NAME")` and `datasets.load_dataset` open it.
+
+A dataset folder as one compressed file, the same bytes for the same data.
 """
 
+import gzip
 import hashlib
 import re
+import tarfile
+import zipfile
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from assay.base import (
     HUB,
@@ -17,6 +22,8 @@ from assay.base import (
     RemotePath,
     folder_at,
     import_extra,
+    open_atomically,
+    refuse_links,
     refuse_outward,
     write_atomically,
 )
@@ -88,3 +95,46 @@ def _push_to_hub(dataset: Dataset, target: RemotePath, names: list[str], private
         )
     except Exception as error:  # no network, no token, no right to write: each is an error of its own there
         raise DataError(f"cannot push to {str(target)!r}: {type(error).__name__}: {error}") from None
+
+
+FORMATS = ("zip", "tar.gz", "tar.bz2")
+OTHER_NAMES = {"gzip": "tar.gz", "bz2": "tar.bz2", "tgz": "tar.gz"}
+
+
+def archive(folder: Path, form: str) -> Path:
+    """Pack a dataset folder beside itself and return the file."""
+    form = OTHER_NAMES.get(form, form)
+    if form not in FORMATS:
+        raise ConfigError(f"no archive format {form!r}; there is: {', '.join(FORMATS)}")
+    if not folder.is_dir():
+        raise DataError(f"no dataset folder {str(folder)!r}")
+    refuse_links(folder)
+    target = folder.parent / f"{folder.name}.{form}"
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    with open_atomically(target) as handle:
+        _zip(files, folder, handle) if form == "zip" else _tar(files, folder, handle, form)
+    return target
+
+
+def _zip(files: list[Path], folder: Path, handle: IO[bytes]) -> None:
+    with zipfile.ZipFile(handle, "w", zipfile.ZIP_DEFLATED) as pack:
+        for path in files:
+            name = path.relative_to(folder.parent).as_posix()
+            pack.writestr(zipfile.ZipInfo(name), path.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+def _tar(files: list[Path], folder: Path, handle: IO[bytes], form: str) -> None:
+    if form == "tar.gz":
+        with gzip.GzipFile(fileobj=handle, mode="wb", mtime=0, filename="") as inner:
+            _tar_into(files, folder, inner, "w")
+    else:
+        _tar_into(files, folder, handle, "w:bz2")
+
+
+def _tar_into(files: list[Path], folder: Path, handle: IO[bytes] | gzip.GzipFile, mode: str) -> None:
+    with tarfile.open(fileobj=handle, mode=mode) as pack:  # type: ignore[call-overload]
+        for path in files:
+            entry = tarfile.TarInfo(path.relative_to(folder.parent).as_posix())
+            entry.size = path.stat().st_size
+            with path.open("rb") as source:
+                pack.addfile(entry, source)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.runs.evidence import evidence_of as evidence_of
+    from assay.runs.evidence import read_other_rule as read_other_rule
+    from assay.runs.evidence import under_rule as under_rule
     from assay.runs.folder import CALLED as CALLED
     from assay.runs.folder import CHECKPOINT as CHECKPOINT
     from assay.runs.folder import INPUT as INPUT
@@ -16,20 +18,18 @@ if TYPE_CHECKING:
     from assay.runs.folder import RUN as RUN
     from assay.runs.folder import STAGES as STAGES
     from assay.runs.folder import TRANSFER as TRANSFER
+    from assay.runs.folder import UNITS as UNITS
     from assay.runs.folder import USAGE as USAGE
     from assay.runs.folder import WEIGHTS as WEIGHTS
     from assay.runs.folder import RunFolder as RunFolder
-    from assay.runs.other_rule import read_other_rule as read_other_rule
-    from assay.runs.other_rule import under_rule as under_rule
-    from assay.runs.seals import check_learned as check_learned
-    from assay.runs.seals import sealed as sealed
-    from assay.runs.units import UNITS as UNITS
-    from assay.runs.units import units_of as units_of
+    from assay.runs.folder import check_dataset as check_dataset
+    from assay.runs.folder import check_learned as check_learned
+    from assay.runs.folder import sealed as sealed
+    from assay.runs.folder import split_for as split_for
+    from assay.runs.folder import units_of as units_of
+    from assay.runs.folder import write_pairs as write_pairs
+    from assay.runs.folder import write_record as write_record
     from assay.runs.usage import measure_usage as measure_usage
-    from assay.runs.writing import check_dataset as check_dataset
-    from assay.runs.writing import split_for as split_for
-    from assay.runs.writing import write_pairs as write_pairs
-    from assay.runs.writing import write_record as write_record
 else:
     from assay.doors import door
 

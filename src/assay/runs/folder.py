@@ -1,14 +1,34 @@
-"""A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch."""
+"""A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch.
 
-from collections.abc import Mapping
+What is written into a run's folder, whoever trained: predictions for counterfactual pairs, and last the record.
+
+Hashes in the record of a run: its own, and those of what was learned, so that damage does not pass for a result.
+
+The units of a run of discovered concepts, as those see them who only read.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.base import DataError, folder_at, is_remote, refuse_links, refuse_named
-from assay.contracts import NO_SIZES, PAIRS, Predictions, RunRecord, parse_record, read_predictions
-from assay.dataset import Dataset
+from assay.base import DataError, folder_at, is_remote, refuse_links, refuse_named, remove_leftovers, write_atomically
+from assay.contracts import (
+    FILES,
+    NO_SIZES,
+    PAIRS,
+    SEAL,
+    Predictions,
+    RunRecord,
+    parse_record,
+    read_predictions,
+    seal_of,
+    to_json,
+)
+from assay.dataset import Dataset, SplitData
 from assay.logic import Knowledge
 
 RUN = "run.json"
@@ -148,3 +168,83 @@ class RunFolder:
 def _test_first(path: Path) -> tuple[int, str]:
     order, kind = ["test", "ood", "hard", "valid"], path.stem.partition("_")[0]
     return (order.index(kind) if kind in order else len(order), path.stem)
+
+
+def split_for(dataset: Dataset, name: str) -> str:
+    """Return the split of this name, or the first stage of it where the dataset has stages."""
+    if name in dataset or f"{name}_1" not in dataset:
+        return name
+    return f"{name}_1"
+
+
+def check_dataset(run: RunFolder, dataset: Dataset) -> None:
+    """Refuse a dataset that is not the one that a run was trained on."""
+    trained_on = run.record.data.fingerprint
+    if dataset.fingerprint != trained_on:
+        raise DataError(
+            f"{str(run.folder)!r} was trained on a dataset with fingerprint {trained_on}, "
+            f"{str(dataset.folder)!r} has {dataset.fingerprint}; for other data: assay predict RUN DATA -o FOLDER"
+        )
+
+
+def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, run: RunFolder) -> str:
+    """Write the predictions for the split of counterfactual worlds, and say how many, or why there are none."""
+    if dataset.pairs is None:
+        return f"none: {dataset.why_no_pairs}"
+    try:
+        predictions = predict(dataset[PAIRS])
+    except DataError as error:
+        return f"none: {error}"
+    predictions.write(run.predictions(PAIRS), dataset.knowledge)
+    return f"{len(predictions.index)} of split {dataset.pairs.split}"
+
+
+def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:
+    """Write that a run is finished: what was trained on what; a folder without it holds no run."""
+    remove_leftovers(run.folder)
+    record = {**about, "data": dataset.place(run.folder)}
+    write_atomically(run.folder / RUN, to_json(sealed(record, run.folder)))
+
+
+LEARNED = {WEIGHTS: "the weights in {} cannot be read", PROGRAM: "what {} has learned cannot be read"}
+
+
+def sealed(record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a record as plain data, with the hashes of what the run has learned and of the record itself."""
+    plain = json.loads(to_json({**record, FILES: {name: _hash(folder / name) for name in _learned(folder)}}))
+    return {**plain, SEAL: seal_of(plain)}
+
+
+def check_learned(folder: Path, record: RunRecord) -> None:
+    """Refuse files of a run that do not match the hashes in its record."""
+    for name, sha256 in record.files.items():
+        if name in LEARNED and (not (folder / name).is_file() or _hash(folder / name) != sha256):
+            raise DataError(f"{LEARNED[name].format(repr(str(folder)))}: {name} does not match its hash: it is damaged")
+
+
+def _learned(folder: Path) -> list[str]:
+    return [name for name in LEARNED if (folder / name).is_file()]
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+UNITS = "units.json"
+"""The split whose pictures are shown, and each unit with the concept value that it matches and its top examples."""
+KEYS = {"unit", "name", "value", "matched", "direction", "f1", "share", "rows", "has"}
+
+
+def units_of(folder: Path) -> dict[str, Any] | None:
+    """Return the units of a run's folder, None for a run that has none."""
+    path = folder / UNITS
+    if not path.is_file():
+        return None
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if all(unit.keys() >= KEYS for unit in content["units"]) and isinstance(content["split"], str):
+            return {"split": content["split"], "units": content["units"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise DataError(f"{UNITS} of {folder.name!r} cannot be read")

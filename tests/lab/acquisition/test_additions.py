@@ -7,8 +7,8 @@ import pytest
 
 from assay.base import DataError
 from assay.contracts import BOUNDARY
-from assay.dataset import Annotation, Dataset
-from assay.exchange import annotate
+from assay.dataset import Dataset
+from assay.exchange import Annotation, annotate
 from assay.lab import add_examples
 
 

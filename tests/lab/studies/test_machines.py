@@ -7,7 +7,8 @@ import pytest
 
 from assay.base import ConfigError, DataError, Settings, validate
 from assay.contracts import Answer, Predictions
-from assay.dataset import Annotation, Dataset
+from assay.dataset import Dataset
+from assay.exchange import Annotation
 from assay.lab import machine_of
 from tests.predictors import predictions
 

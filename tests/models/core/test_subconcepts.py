@@ -9,8 +9,8 @@ import torch
 
 import assay
 from assay.base import ConfigError, KnowledgeError, Settings
-from assay.dataset import Annotation, Dataset
-from assay.exchange import annotate
+from assay.dataset import Dataset
+from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Knowledge, bits, digits
 from assay.models import MODELS, Order, load_model, readers_of, train_run
 from assay.render import Box, Layout

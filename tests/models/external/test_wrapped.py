@@ -11,8 +11,7 @@ from torch import nn
 
 from assay import Concept, ConceptSpace, Dataset, Knowledge, Layout, from_table
 from assay.base import ConfigError, DataError, MissingExtra
-from assay.dataset import Annotation
-from assay.exchange import annotate
+from assay.exchange import Annotation, annotate
 from assay.models import Wrapped, to_pyc, wrap, wrap_pyc
 
 

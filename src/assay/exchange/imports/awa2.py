@@ -6,9 +6,8 @@ Concepts are the predicates of each picture's class; the label is the class.
 from pathlib import Path
 
 from assay.base import DataError
-from assay.exchange.imports.chosen_names import choose
 from assay.exchange.imports.settings import ImportSettings
-from assay.exchange.imports.source_table import SourceTable, files_in, plain_names, read_text
+from assay.exchange.imports.source_table import SourceTable, choose, files_in, plain_names, read_text
 from assay.logic import Value
 
 MATRIX, PICTURES = "predicate-matrix-binary.txt", "JPEGImages"

@@ -6,9 +6,8 @@ Attributes are 1 or -1. Which of them are labels must be said; the others are co
 from pathlib import Path
 
 from assay.base import DataError
-from assay.exchange.imports.chosen_names import choose, need_label
 from assay.exchange.imports.settings import ImportSettings
-from assay.exchange.imports.source_table import SourceTable, files_in, plain_names, read_text
+from assay.exchange.imports.source_table import SourceTable, choose, files_in, need_label, plain_names, read_text
 from assay.logic import Value
 
 ATTRIBUTES, PARTITION = "list_attr_celeba", "list_eval_partition"

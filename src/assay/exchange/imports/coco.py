@@ -11,11 +11,12 @@ from typing import Any
 
 from assay.base import DataError
 from assay.contracts import CONCEPT, LABEL
-from assay.exchange.imports.chosen_names import choose, need_label
 from assay.exchange.imports.settings import ImportSettings
 from assay.exchange.imports.source_table import (
     SourceTable,
+    choose,
     files_in,
+    need_label,
     plain_name,
     plain_names,
     read_text,

@@ -9,11 +9,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from assay.base import DataError
-from assay.exchange.imports.chosen_names import choose, need_label
 from assay.exchange.imports.settings import ImportSettings
 from assay.exchange.imports.source_table import (
     SourceTable,
+    choose,
     files_in,
+    need_label,
     plain_name,
     read_text,
     split_name,

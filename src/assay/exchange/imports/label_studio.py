@@ -11,12 +11,13 @@ from typing import Any
 from urllib.parse import parse_qs, unquote, urlparse
 
 from assay.base import DataError
-from assay.exchange.imports.chosen_names import choose, need_label
 from assay.exchange.imports.settings import ImportSettings
 from assay.exchange.imports.source_table import (
     SourceTable,
+    choose,
     files_in,
     majority,
+    need_label,
     plain_name,
     read_text,
     split_name,

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 
 from assay.base import Codes
-from assay.dataset import MENDING, Annotation, Dataset, SplitData
-from assay.exchange import annotate
+from assay.contracts import MENDING
+from assay.dataset import Dataset, SplitData
+from assay.exchange import Annotation, annotate
 from assay.lab.acquisition.additions import add_examples
 from assay.lab.acquisition.holdings import Holdings
 from assay.lab.acquisition.redrawing import TrainingRedraw

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from assay.base import ConfigError, DataError, ProgressCallback
-from assay.dataset import Annotation, Dataset
-from assay.exchange import Machine, likeliest_codes, read_scores
+from assay.dataset import Dataset
+from assay.exchange import Annotation, Machine, likeliest_codes, read_scores
 from assay.models import reader_for
 from assay.runs import RunFolder
 

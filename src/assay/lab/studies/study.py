@@ -25,7 +25,8 @@ from assay.base import (
     suggestion,
     validate,
 )
-from assay.dataset import Annotation, Dataset, Recipe, recipe_from
+from assay.dataset import Dataset, Recipe, recipe_from
+from assay.exchange import Annotation
 from assay.lab.studies.allowed_code import allow_code
 from assay.lab.studies.analyses import analyses_from
 from assay.lab.studies.entries import StudyEntry, entries, is_dataset, short_hash

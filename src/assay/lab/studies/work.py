@@ -27,8 +27,8 @@ from assay.base import (
     write_folder,
 )
 from assay.contracts import to_json
-from assay.dataset import NAME, Annotation, Dataset, Fold, Pool, make
-from assay.exchange import annotate
+from assay.dataset import NAME, Dataset, Fold, Pool, make
+from assay.exchange import Annotation, annotate
 from assay.lab.studies.analyses import run_analysis
 from assay.lab.studies.judged import facts_of, is_judged
 from assay.lab.studies.machines import machine_of

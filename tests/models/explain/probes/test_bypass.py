@@ -7,9 +7,8 @@ from torch import nn
 
 from assay import Dataset, gather
 from assay.base import ConfigError
-from assay.dataset import Annotation
 from assay.diagnosis import leakage
-from assay.exchange import annotate
+from assay.exchange import Annotation, annotate
 from assay.models import Wrapped, bypass, load_model
 from tests.pixels import trained
 

@@ -12,9 +12,8 @@ from sklearn.linear_model import LogisticRegression
 from assay import Dataset
 from assay.base import AssayError, DataError, Settings, UnknownName, validate
 from assay.contracts import read_predictions
-from assay.dataset import Annotation
 from assay.diagnosis import diagnose_run
-from assay.exchange import annotate
+from assay.exchange import Annotation, annotate
 from assay.models import Ask, ProbeConfig, Subject, activations, load_model, probe_run, table
 from assay.runs import RunFolder, evidence_of
 from tests.cli.conftest import assay, program

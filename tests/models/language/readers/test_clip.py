@@ -9,9 +9,8 @@ import torch
 
 from assay import Dataset, from_table
 from assay.base import AssayError, MissingExtra, Settings
-from assay.dataset import Annotation
 from assay.diagnosis import InterventionPlan, intervene
-from assay.exchange import annotate
+from assay.exchange import Annotation, annotate
 from assay.models import Order, load_model, reader_for, train_run
 
 

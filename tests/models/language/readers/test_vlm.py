@@ -8,9 +8,8 @@ import pytest
 
 from assay import Dataset, from_table
 from assay.base import AssayError, ConfigError, DataError, Settings
-from assay.dataset import Annotation
 from assay.diagnosis import InterventionPlan, intervene
-from assay.exchange import annotate
+from assay.exchange import Annotation, annotate
 from assay.models import Order, load_model, reader_for, train_run
 from tests.endpoint import Fault, pictures, texts
 

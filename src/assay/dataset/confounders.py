@@ -15,11 +15,12 @@ import numpy as np
 from pydantic import ConfigDict, Field, model_validator
 
 from assay.base import Array, Codes, Config, ConfigError, Streams, suggestion
-from assay.dataset.manifest import CONFOUND
 from assay.logic import Evaluator, Knowledge, parse
 from assay.render import MARK_NAMES
 from assay.worlds import World
 
+CONFOUND = "confound"
+"""The confounders of a dataset, beside the settings of its task."""
 UNCONFOUNDED, REVERSED = "unconfounded", "reversed"
 SHIFTED = (UNCONFOUNDED, REVERSED)
 """The splits in which nuisances do not go with labels as they do in training."""

@@ -1,19 +1,26 @@
-"""The dataset card: a datasheet that a person reads, with the front matter that Hugging Face reads."""
+"""The dataset card: a datasheet that a person reads, with the front matter that Hugging Face reads.
+
+What an imported dataset says of itself, in words.
+
+How many examples of each split lie in each variant and near-boundary type of each label's rule, or far from it.
+
+The files that describe a dataset: Croissant file, card and manifest, written alike by all who write datasets.
+"""
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
 import yaml
 
-from assay.base import Markdown, code_text, escape_text, markdown_table, prose_text
-from assay.contracts import PAIRS, ImportRecord, Manifest, PairsRecord, SplitRecord, TaskRecord
-from assay.dataset.annotation import MENDING
-from assay.dataset.import_note import IMPORTED_SHEET, describe_import, rule_text
+from assay.base import Folder, Markdown, code_text, escape_text, markdown_table, prose_text, write_atomically
+from assay.contracts import MENDING, PAIRS, ImportRecord, Manifest, PairsRecord, SplitRecord, TaskRecord, to_json
+from assay.dataset.croissant import croissant
+from assay.dataset.folder import NAME
 from assay.dataset.recipe import MOST_PAIRS
-from assay.dataset.regions import cells, region_rows
-from assay.logic import listing
+from assay.logic import NO_RULE, Boundary, Knowledge, listing
 
 SHEET = """\
 # {title}
@@ -284,3 +291,133 @@ def _sources(sources: Mapping[str, Any]) -> str:
         for name, about in sources.items()
     ]
     return f"Made from {'; '.join(texts)}; images of one pool never occur in another." if texts else ""
+
+
+IMPORTED_SHEET = """\
+# {title}
+
+{summary} Imported by Assay {version}; fingerprint {fingerprint}.
+
+## Motivation
+
+**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: `assay diagnose`
+compares what a model says with the concepts and labels that people gave.
+
+## Composition
+
+**What is an example?** {shown}, the concepts that annotators gave, and the labels.
+
+{concepts}
+
+{labels}
+
+{constraints}
+
+{splits}
+
+**Are there counterfactuals?** {pairs}
+
+{regions}
+
+**Is anything missing, noisy or redundant?** {missing} Labels are those of the source; whether they follow the rule, if
+one is given, is what `assay audit` tells.
+
+**Does it relate to people, or hold anything confidential or offensive?** Not known to Assay: see the source.
+
+## Collection and preprocessing
+
+It was {how}. The style of an example has the name of its file, and how far annotators agree where there were several.
+It cannot be redrawn: it is not made from a rule.
+
+## Uses
+
+What the source allows; its licence holds for this copy as well.
+
+## Distribution and maintenance
+
+`manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
+the folder as it is.
+"""
+"""The card of a dataset that was imported: what is said of drawn worlds would be false of it."""
+
+
+def rule_text(formula: str) -> str:
+    """Return a rule as it is shown."""
+    return "not known" if formula == str(NO_RULE) else formula
+
+
+def describe_import(about: ImportRecord) -> str:
+    """Return in a sentence where a dataset came from and what was done to it.
+
+    >>> describe_import(ImportRecord(layout="CelebA", examples=60, resize="crop", splits="as in the source",
+    ...     missing={"train": 0.2}))
+    'imported from CelebA: 60 examples, splits as in the source, pictures resized by crop; not known: 20 % of train'
+    """
+    text = (
+        f"imported from {about.layout}: {about.examples:,} examples, splits {about.splits}, pictures "
+        f"resized by {about.resize}"
+    )
+    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about.missing.items() if share]
+    text += f"; not known: {', '.join(gaps)}" if gaps else ""
+    return text + (f"; annotators agree to {100 * about.agreement:.0f} %" if about.agreement is not None else "")
+
+
+Kind = Literal["holds", "just misses", "changes", "far"]
+MOST = 30
+"""How many rows of a label are shown."""
+
+
+@dataclass(frozen=True)
+class RegionRow:
+    """A variant, a near-boundary type, the worlds whose label one concept changes, or those that are far.
+
+    `counts` has a number for each split.
+    """
+
+    label: str
+    kind: Kind
+    name: str
+    counts: tuple[int, ...]
+
+
+def region_rows(manifest: Manifest) -> dict[str, list[RegionRow]]:
+    """Return the rows of each label, in the order of its rule; only those of which some split has an example."""
+    knowledge = Knowledge.from_dict(manifest.knowledge)
+    if not knowledge.has_rule:
+        return {}
+    pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
+    return {label: _rows(label, boundary, manifest.splits) for label, boundary in pairs}
+
+
+def _rows(label: str, boundary: Boundary, splits: list[SplitRecord]) -> list[RegionRow]:
+    regions: list[tuple[Kind, str]] = [("holds", region.name) for region in boundary.variants]
+    regions += [("just misses", region.name) for region in boundary.types]
+    if not boundary.explicit:
+        regions += [("changes", f"change {name}") for name in boundary.space.names]
+    regions.append(("far", "far"))
+    counted = [split.boundary.get(label, {}) for split in splits]  # older datasets have no counts
+    rows = [RegionRow(label, kind, name, tuple(by_name.get(name, 0) for by_name in counted)) for kind, name in regions]
+    return [row for row in rows if any(row.counts)]
+
+
+def cells(rows: list[RegionRow], shown: Callable[[str], str] = str) -> list[list[str]]:
+    """Return rows as texts, kind first; of many the first, and how many more there are."""
+    named = ["all others" if row.kind == "far" else shown(row.name) for row in rows]
+    texts = [[row.kind, name, *map(str, row.counts)] for row, name in zip(rows, named, strict=True)][:MOST]
+    if len(rows) > MOST:
+        texts.append(["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in rows[0].counts)])
+    return texts
+
+
+CARD, CROISSANT = "README.md", "croissant.json"
+
+
+def describe(manifest: Manifest) -> dict[str, bytes]:
+    """Return the card and the Croissant file of a dataset, by file name."""
+    return {CROISSANT: to_json(croissant(manifest)), CARD: card(manifest).encode()}
+
+
+def write_description(folder: Folder, manifest: Manifest) -> None:
+    """Write all that describes a dataset; the manifest comes last, because without it the folder does not load."""
+    for name, data in {**describe(manifest), NAME: to_json(manifest.to_dict())}.items():
+        write_atomically(folder / name, data)

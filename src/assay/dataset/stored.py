@@ -1,4 +1,6 @@
-"""The encoded pictures of a split, read by row: held in memory where they are few, else unpacked once into a cache.
+"""A shard on disk: checked by its hash, and read without holding the whole file in memory.
+
+The encoded pictures of a split, read by row: held in memory where they are few, else unpacked once into a cache.
 
 A shard is compressed as a whole, so single rows cannot be read from it. Of a split whose pictures have `HELD_BYTES` or
 more, each shard is unpacked when a row of it is first asked for, into a file under `pictures` in the cache folder
@@ -6,12 +8,13 @@ more, each shard is unpacked when a row of it is first asked for, into a file un
 is the shard's hash, so later processes find it, and it may be deleted at any time.
 """
 
+import hashlib
 import io
 import os
 import shutil
 import threading
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,10 +22,88 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 
 from assay.base import Array, DataError, open_atomically
-from assay.dataset.cache import cache_folder
-from assay.dataset.shard_files import ShardFile
+from assay.contracts import ShardRecord, parquet_source
+from assay.dataset.folder import cache_folder
+
+PICTURES = ("image", "instances", "parts", "depth")
+"""The columns that hold PNG files; they stay on disk until rows of them are asked for."""
+BLOCK = 2**20
+ROWS_AT_ONCE = 64
+"""How many rows of pictures are read from a shard at a time."""
+
+
+@dataclass(frozen=True)
+class ShardFile:
+    """A shard on this machine, and what the manifest says of it."""
+
+    path: Path
+    rows: int
+    sha256: str
+
+    @classmethod
+    def of(cls, folder: Path, entry: ShardRecord) -> "ShardFile":
+        """Return the shard that a manifest lists."""
+        return cls(folder / entry.file, entry.rows, entry.sha256)
+
+    def check(self) -> None:
+        """Refuse a file that does not match its hash."""
+        digest = hashlib.sha256()
+        try:
+            with self.path.open("rb", buffering=0) as handle:
+                while block := handle.read(BLOCK):
+                    digest.update(block)
+        except OSError as error:
+            raise DataError(f"shard {str(self.path)!r} cannot be read: {error.strerror}") from None
+        if digest.hexdigest() != self.sha256:
+            raise DataError(f"shard {str(self.path)!r} does not match its hash: it is damaged")
+
+    def open(self) -> pq.ParquetFile:
+        """Open the file, whose hash was checked."""
+        try:
+            return pq.ParquetFile(parquet_source(self.path), buffer_size=BLOCK, pre_buffer=False)
+        except (pa.ArrowException, OSError) as error:
+            raise DataError(f"shard {str(self.path)!r} cannot be read: {str(error).splitlines()[0]}") from None
+
+    def read(self, columns: Sequence[str]) -> pa.Table:
+        """Return some columns."""
+        with self.open() as file:
+            return file.read(columns=list(columns), use_threads=False)
+
+    def pictures(self, column: str) -> Iterator[pa.BinaryArray]:
+        """Give the pictures of a column, some rows at a time, after checking the hash."""
+        self.check()
+        with self.open() as file:
+            for batch in file.iter_batches(ROWS_AT_ONCE, columns=[f"{column}.bytes"], use_threads=False):
+                yield batch.column(0).field("bytes")
+
+
+@dataclass(frozen=True)
+class ShardTable:
+    """A shard, read but for its pictures: the other columns, all columns' names, and the bytes of the pictures."""
+
+    table: pa.Table
+    columns: tuple[str, ...]
+    picture_bytes: Mapping[str, int]
+    """About how many bytes the pictures of each column have, as the file says."""
+
+    @classmethod
+    def read(cls, shard: ShardFile, wanted: Sequence[str] | None) -> "ShardTable":
+        """Read a shard, or some of its columns, after checking its hash."""
+        shard.check()
+        with shard.open() as file:
+            names = tuple(file.schema_arrow.names)
+            table = file.read(columns=[name for name in wanted or names if name not in PICTURES])
+            return cls(table, names, {name: _size(file, name) for name in names if name in PICTURES})
+
+
+def _size(file: pq.ParquetFile, column: str) -> int:
+    groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+    chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
+    return sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == f"{column}.bytes")
+
 
 HELD_BYTES = 256 * 2**20
 """Pictures of a split that have fewer bytes as PNG files are held in memory; more are read from files."""

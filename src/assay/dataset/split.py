@@ -1,10 +1,19 @@
-"""One split of a dataset, read: concepts, labels, styles and pictures, and its doors to other libraries."""
+"""One split of a dataset, read: concepts, labels, styles and pictures, and its doors to other libraries.
+
+Which values of each concept training shows: of others a model cannot know.
+
+Cross-validation: the examples of a split in parts that have every label in equal shares.
+
+A machine that reads concepts off pictures: what annotation and interventions ask of it, whoever it is.
+
+The machines themselves are in `assay.models.language`; who calls, the command line or a study, hands one over.
+"""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +22,9 @@ import pyarrow.compute as pc
 from assay.base import (
     Array,
     Codes,
+    ConfigError,
     DataError,
+    Deck,
     Figure,
     HtmlPicture,
     UnknownName,
@@ -24,11 +35,10 @@ from assay.base import (
     shorten,
 )
 from assay.contracts import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, SUBCONCEPT, from_column, plain_numbers
-from assay.dataset.cache import cache_folder
-from assay.dataset.picture_store import StoredRows
-from assay.dataset.shard_files import PICTURES
-from assay.dataset.split_pictures import SplitPictures
-from assay.logic import Formula, Knowledge, Value
+from assay.dataset.folder import cache_folder
+from assay.dataset.pictures import SplitPictures
+from assay.dataset.stored import PICTURES, StoredRows
+from assay.logic import ConceptSpace, Formula, Knowledge, Value
 from assay.render import Box, Layout, ObjectBox
 from assay.worlds import LUCK, World
 
@@ -278,3 +288,73 @@ def example_table(data: SplitData, rows: Iterable[int]) -> str:
         cells.append([*shown, *(shorten(fact, 200) for fact in facts)])
     head = ["concepts", "labels"]
     return html_table(head if not cells or len(cells[0]) == 2 else ["picture", *head], cells)
+
+
+@dataclass(frozen=True)
+class ShownValues:
+    """Which values of each concept training shows."""
+
+    tables: tuple[Array, ...]
+    """For each concept, whether each of its values is shown, by code."""
+
+    @classmethod
+    def of(cls, space: ConceptSpace, codes: Codes) -> "ShownValues":
+        """Return the values that occur in worlds; a code of -1 is none."""
+        return cls(tuple(np.isin(np.arange(size), codes[:, place]) for place, size in enumerate(space.sizes)))
+
+    def holds(self, codes: Codes) -> Array:
+        """Return for each cell whether its value is shown; one that is not known is no other value."""
+        columns = [table[codes[:, place]] | (codes[:, place] < 0) for place, table in enumerate(self.tables)]
+        return np.stack(columns, axis=1)
+
+    def __or__(self, other: "ShownValues") -> "ShownValues":
+        return ShownValues(tuple(a | b for a, b in zip(self.tables, other.tables, strict=True)))
+
+
+@dataclass(frozen=True)
+class Fold:
+    """One of several parts, to be held out."""
+
+    number: int
+    of: int
+
+    def divide(self, data: SplitData) -> tuple[SplitData, SplitData]:
+        """Return the examples outside of the fold and those inside."""
+        if not 0 <= self.number < self.of or not 2 <= self.of <= len(data):
+            raise ConfigError(f"fold {self.number} of {self.of} of {len(data)} examples cannot be")
+        inside = folds_of(data.labels, self.of, data.fingerprint) == self.number
+        return data.take(np.flatnonzero(~inside)), data.take(np.flatnonzero(inside))
+
+
+def folds_of(labels: Codes, folds: int, key: str) -> Array:
+    """Return the fold of each example: the examples of each combination of labels go to the folds in turn.
+
+    >>> labels = np.array([[0], [0], [0], [0], [1], [1]])
+    >>> sorted(np.bincount(folds_of(labels, 2, "key")[labels[:, 0] == 0]).tolist())
+    [2, 2]
+    """
+    shuffled = np.argsort(Deck(len(labels), 0, "folds", key).deal(np.arange(len(labels))))
+    order = shuffled[np.lexsort(labels[shuffled].T)]
+    numbers = np.empty(len(labels), dtype=np.int64)
+    numbers[order] = np.arange(len(labels)) % folds
+    return numbers
+
+
+class ConceptReader(Protocol):
+    """A machine that says which values the concepts of a picture have."""
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The true-or-false concepts of its own that it is to look for instead of the dataset's; mostly none."""
+
+    def probabilities(self, data: SplitData) -> list[Array]:
+        """Return the probabilities of the values of each concept (examples x values); NaN where it says nothing."""
+
+    def scores(self, data: SplitData) -> Array:
+        """Return a score for each of its own words (examples x words); the higher, the more the picture shows it."""
+
+    def about(self) -> dict[str, Any]:
+        """Return who it is, for the record: the same for the same answers, without addresses, keys and paths."""
+
+    def usage(self) -> dict[str, Any]:
+        """Return what asking it took; nothing where that costs nothing."""
