@@ -29,8 +29,8 @@ test: .venv/.dev ## Run the tests (under 10 minutes on 2 cores, no network)
 test-slow: .venv/.dev ## Run the slow studies too
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
-test-without: .venv/.dev ## Run the tests without one family: make test-without FAMILY=chess (or all)
-	$(BIN)/python tests/delete_family.py $(FAMILY) -- -n 2 --dist worksteal
+test-without: .venv/.dev ## Run the tests without one part: make test-without FAMILY=chess (or PART="model cem", "finding all")
+	$(BIN)/python tests/delete_part.py $(or $(PART),family $(FAMILY)) -- -n 2 --dist worksteal
 
 check: .venv/.dev docs ## Lint, types, layers, docs, the wheel
 	$(BIN)/ruff format --check src tests benchmarks docs

@@ -1,9 +1,10 @@
 """The tasks that tests take as samples, by family, and what skips a test where a family is not there.
 
-Tests of what all tasks share need some task to try it on. Where its family was deleted (`tests/delete_family.py`), they
+Tests of what all tasks share need some task to try it on. Where its family was deleted (`tests/delete_part.py`), they
 are skipped and say why: asking the registry for such a task skips by itself, `needs_task` is for all other ways.
 """
 
+import os
 from functools import partialmethod
 
 import pytest
@@ -27,6 +28,10 @@ SAMPLES = {
 MISSING = {name for names in SAMPLES.values() for name in names if name not in TASKS.entries}
 
 
+DELETED = frozenset(os.environ.get("ASSAY_WITHOUT", "").split(",")) - MISSING
+"""Models, metrics and findings that were deleted in this tree."""
+
+
 def needs_task(*names):
     """Return the mark of a test that is skipped where one of these tasks is not there."""
     lacking = [name for name in names if name in MISSING]
@@ -47,6 +52,14 @@ def skip_where_samples_are_missing():
         skip_without(name)
         return ask(self, name)
 
+    def guarded_part(self, name, ask):
+        if name in DELETED and self.kind != "task":
+            pytest.skip(f"needs the {self.kind} {name}", allow_module_level=True)
+        return ask(self, name)
+
+    if DELETED:
+        Registry.entry = partialmethod(guarded_part, ask=Registry.entry)
+        Registry.__contains__ = partialmethod(guarded_part, ask=Registry.__contains__)
     if MISSING:
         TaskRegistry.entry = partialmethod(guarded, ask=Registry.entry)
         TaskRegistry.__contains__ = partialmethod(guarded, ask=Registry.__contains__)

@@ -145,7 +145,7 @@ def source_of(module):
 
 
 def is_of_a_deleted_family(module):
-    """`tests/delete_family.py` takes a family away and leaves its benchmark."""
+    """`tests/delete_part.py` takes a family away and leaves its benchmark."""
     parts = module.split(".")
     return parts[:2] == ["assay", "families"] and len(parts) > 2 and parts[2] not in (*FAMILIES, *SHARED)
 
