@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from assay.auditing import AuditedDataset, AuditedSplit, nuisances, place_in_split
+from assay.auditing import AuditedDataset, AuditedSplit, audit
 from assay.base import Array, Codes, rng_for
 from assay.logic import Knowledge, bits
 from assay.render import encode_png
@@ -78,14 +78,14 @@ def dataset(seed: int, examples: int, setting: Setting) -> AuditedDataset:
         marked = (labels[:, 0] == 1) & (rng.random(count) < setting.share)
         files = [encode_png(image) for image in pictures(rng, concepts, marked, setting)]
         parts[name] = AuditedSplit(
-            name, concepts, labels, pictures=files, nuisances={"index": place_in_split(count, count)}
+            name, concepts, labels, pictures=files, nuisances={"index": np.arange(count) / count}
         )
     return AuditedDataset("watermarks", knowledge.space, {"y": (False, True)}, parts, knowledge)
 
 
 def found(seed: int, examples: int, setting: Setting) -> bool:
     """Return whether the check of nuisances fails."""
-    return nuisances(dataset(seed, examples, setting)).status == "fail"
+    return bool(audit(dataset(seed, examples, setting), ["nuisances"]).failed)
 
 
 def rate_of(tries: int, examples: int, setting: Setting) -> float:

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from assay.api import Run
-from assay.auditing import Audit, audit, audited_dataset, card_section
+from assay.auditing import Audit, audit, audited_dataset
 from assay.base import Settings
 from assay.contracts import Answer, Manifest, Predictions, to_json
 from assay.counting import count_readings
@@ -255,7 +255,10 @@ class Pages:
             "card of a task": card(Manifest.of({**manifest.to_dict(), "task": made, "sources": sources})),
         }
         results = audit(audited_dataset(dataset), ("complete",))
-        cards["card of an audit"] = card_section(replace(results, results=(*self.results(results),)))
+        folder = self.folder / "audited"
+        folder.mkdir(exist_ok=True)
+        replace(results, results=(*self.results(results),)).write(folder)
+        cards["card of an audit"] = (folder / "README.md").read_text(encoding="utf-8")
         return {name: markdown_page(text.partition("\n---\n")[2] or text) for name, text in cards.items()}
 
     def report(self, path: Path, dataset: Dataset) -> dict[str, str]:

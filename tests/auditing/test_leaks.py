@@ -5,7 +5,7 @@ import pytest
 from benchmarks.audit import Setting, dataset
 from PIL import Image
 
-from assay.auditing import audit, audited_dataset, nuisances, open_imported
+from assay.auditing import audit, audited_dataset, open_imported
 from assay.base import rng_for
 from assay.render import Picture
 from tests.auditing.planted import SIZES, Squares, examined_task, failed, finding, folder_of, picture, rows
@@ -28,13 +28,13 @@ def test_a_border_that_tells_the_label(strength, checks, tmp_path):
 @pytest.mark.parametrize("seed", range(3))
 def test_clean_pictures_whose_label_is_an_xor_pass(seed):
     """A big red square is redder than a small one, so that mean colours follow two concepts together, as the label does."""
-    assert nuisances(dataset(seed, 500, Setting(rule="xor"))).status == "pass"
+    assert audit(dataset(seed, 500, Setting(rule="xor")), ["nuisances"]).results[0].status == "pass"
 
 
 @pytest.mark.parametrize("rule", ["xor", "and"])
 @pytest.mark.parametrize("examples", [500, 2000])
 def test_a_small_watermark_on_most_positives(examples, rule):
-    found = nuisances(dataset(0, examples, Setting(rule, share=0.95)))
+    (found,) = audit(dataset(0, examples, Setting(rule, share=0.95)), ["nuisances"]).results
     assert found.status == "fail" and "of 8 x 8" in found.text
 
 

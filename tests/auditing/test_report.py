@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from assay.auditing import CHECKS, Audit, audit, card_section, open_imported, write_audit
+from assay.auditing import CHECKS, Audit, audit, open_imported
 from assay.base import UnknownName
 from tests.auditing.planted import folder_of, rows
 
@@ -34,18 +34,19 @@ def test_an_audit_counts_what_failed_passed_and_was_not_checked(found):
 
 def test_the_card_has_one_section_and_keeps_what_stands_around_it(found, tmp_path):
     card = tmp_path / "README.md"
-    write_audit(tmp_path, found)  # where there is no card yet
+    found.write(tmp_path)  # where there is no card yet
     assert card.read_text().count("## Audit") == 1
     card.write_text("# Card\n\nabout | it\n\n", encoding="utf-8")
-    write_audit(tmp_path, found)
+    found.write(tmp_path)
     card.write_text(card.read_text() + "\n## After\n", encoding="utf-8")
     few = Audit("toys", found.results[:2])
-    write_audit(tmp_path, few)
+    few.write(tmp_path)
     text = card.read_text(encoding="utf-8")
     assert text.startswith("# Card\n\nabout | it\n\n<!-- audit -->") and text.endswith("\n## After\n")
-    assert text.count("## Audit") == 1 and card_section(few) in text and "| classes |" not in text
+    assert text.count("## Audit") == 1 and "| classes |" not in text
     assert json.loads((tmp_path / "audit.json").read_text()) == few.to_dict()
-    lines = card_section(found).splitlines()
+    found.write(tmp_path)
+    lines = card.read_text(encoding="utf-8").splitlines()
     assert [line.split(" | ")[1] for line in lines if line.startswith("| classes")] == ["**failed**"]
     assert sum(line.startswith("| ") for line in lines) == len(CHECKS) + 2
 

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 
 from assay.api.arguments import ConfigSource, merge_settings, open_dataset
-from assay.auditing import Audit, audited_dataset, is_imported, open_imported, write_audit
+from assay.auditing import Audit, audited_dataset, open_imported
 from assay.auditing import audit as examine
 from assay.base import progress_bar
 from assay.dataset import NAME, Dataset
+from assay.exchange import find_table
 
 
 def audit(
@@ -38,7 +39,7 @@ def audit(
         The same as keywords.
     """
     folder = None if isinstance(dataset, Dataset) else Path(dataset)
-    if folder is not None and not (folder / NAME).exists() and is_imported(folder):
+    if folder is not None and not (folder / NAME).exists() and find_table(folder) is not None:
         opened, examined = None, open_imported(folder)
     else:
         opened = open_dataset(dataset)
@@ -46,5 +47,5 @@ def audit(
     with progress_bar(progress) as bar:
         outcome = examine(examined, checks, lambda name, share: bar("auditing", share, 1.0, name))
     if write and not checks and opened is not None and opened.origin is None:
-        write_audit(opened.folder, outcome)
+        outcome.write(opened.folder)
     return outcome

@@ -1,7 +1,7 @@
 """The audit of a dataset: is it what it claims to be, and can its labels be had without its concepts?
 
-`audit` runs `CHECKS` on what `audited_dataset` or `open_imported` give, and returns an `Audit`, which `write_audit`
-keeps in the dataset's folder and card.
+`audit` runs `CHECKS` on what `audited_dataset` or `open_imported` give, and returns an `Audit`, which writes itself
+into the dataset's folder and card.
 """
 
 from typing import TYPE_CHECKING
@@ -10,15 +10,10 @@ if TYPE_CHECKING:
     from assay.auditing.audited import AuditedDataset as AuditedDataset
     from assay.auditing.audited import AuditedSplit as AuditedSplit
     from assay.auditing.audited import audited_dataset as audited_dataset
-    from assay.auditing.audited import place_in_split as place_in_split
     from assay.auditing.auditor import CHECKS as CHECKS
     from assay.auditing.auditor import Audit as Audit
     from assay.auditing.auditor import audit as audit
-    from assay.auditing.auditor import card_section as card_section
-    from assay.auditing.auditor import write_audit as write_audit
-    from assay.auditing.imported import is_imported as is_imported
     from assay.auditing.imported import open_imported as open_imported
-    from assay.auditing.nuisance import nuisances as nuisances
 else:
     from assay.doors import door
 

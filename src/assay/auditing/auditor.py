@@ -80,6 +80,20 @@ class Audit:
             "findings": [result.to_dict() for result in self.results],
         }
 
+    def write(self, folder: Path) -> None:
+        """Write `audit.json`, and the section into the dataset's card, in place of an earlier one."""
+        write_atomically(folder / "audit.json", to_json(self.to_dict()))
+        card = folder / "README.md"
+        text = card.read_text(encoding="utf-8") if card.is_file() else ""
+        before, _, rest = text.partition(START)
+        _, _, after = rest.partition(END)
+        write_atomically(card, f"{before.rstrip()}\n\n{self._card_section()}\n{after.lstrip()}".encode())
+
+    def _card_section(self) -> str:
+        rows = [(result.check, OUTCOMES[result.status], prose_text(result.text)) for result in self.results]
+        table = markdown_table(("check", "outcome", ""), rows)
+        return "\n".join([START, "## Audit", "", "What `assay audit` found.", "", table, END])
+
     def __repr__(self) -> str:
         counts = Counter(result.status for result in self.results)
         failed = ", ".join(result.check for result in self.failed)
@@ -116,20 +130,3 @@ def _cost(name: str, data: AuditedDataset) -> float:
     if name == "visible":
         return 1.0 if data.task is not None else seconds_to_read(data)
     return COSTS.get(name, 0.0) * pictures / MOST_READ + (len(data.space) / 600) ** 2 * (name == "free") + LEAST_COST
-
-
-def card_section(audit: Audit) -> str:
-    """Return the section of the dataset card."""
-    rows = [(result.check, OUTCOMES[result.status], prose_text(result.text)) for result in audit.results]
-    table = markdown_table(("check", "outcome", ""), rows)
-    return "\n".join([START, "## Audit", "", "What `assay audit` found.", "", table, END])
-
-
-def write_audit(folder: Path, audit: Audit) -> None:
-    """Write `audit.json`, and the section into the card, in place of an earlier one."""
-    write_atomically(folder / "audit.json", to_json(audit.to_dict()))
-    card = folder / "README.md"
-    text = card.read_text(encoding="utf-8") if card.is_file() else ""
-    before, _, rest = text.partition(START)
-    _, _, after = rest.partition(END)
-    write_atomically(card, f"{before.rstrip()}\n\n{card_section(audit)}\n{after.lstrip()}".encode())

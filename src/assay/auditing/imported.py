@@ -31,11 +31,6 @@ from assay.logic import TRUE, Concept, ConceptSpace, Value
 Table = Mapping[str, Sequence[Any]]
 
 
-def is_imported(folder: Path) -> bool:
-    """Return whether a folder holds a table of concepts."""
-    return find_table(folder) is not None
-
-
 def open_imported(folder: Path) -> AuditedDataset:
     """Return a folder of pictures with a table, ready for the audit."""
     path = find_table(folder)
