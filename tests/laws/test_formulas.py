@@ -20,6 +20,7 @@ from assay.base import Array, AssayError, ConfigError, FormulaError, KnowledgeEr
 from assay.logic import (
     ABSENT,
     TRUE,
+    Boundary,
     Concept,
     ConceptSpace,
     Formula,
@@ -32,8 +33,6 @@ from assay.logic import (
     Xor,
     bits,
     chance_of,
-    distances,
-    flips,
     ground_formula,
     shape_of,
     true_outcomes,
@@ -321,7 +320,7 @@ def test_a_program_is_read_wherever_formulas_are():
         assert evaluate(rule, space, codes).tolist() == evaluate(same, space, codes).tolist()
         assert compile_diagram([rule], space).counts == compile_diagram([same], space).counts
         assert truth_diagram(rule, space).counts == truth_diagram(same, space).counts
-        assert (flips(rule, space, codes) == flips(same, space, codes)).all()
+        assert (Boundary(rule, space, TRUE).flips(codes) == Boundary(same, space, TRUE).flips(codes)).all()
         both = [models(to_cnf(Knowledge.of(space, {"y": each}), {"y": True}), space.names) for each in (rule, same)]
         assert sorted(both[0]) == sorted(both[1])
     concepts = [torch.eye(size)[codes[:, place]] for place, size in enumerate(space.sizes)]
@@ -342,30 +341,18 @@ def changed(codes: Array, place: int, code: int) -> Array:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_flips_are_those_of_changing_each_concept_to_each_value(place):
-    one, rng = made(place), rng_for(4, "flips", place)
-    limits = Var(one.space.names[0]).ne(one.space.concepts[0].values[0]) if place % 3 else TRUE
-    steps = [rng.random((size, size)) < 0.6 if rng.random() < 0.5 else None for size in one.space.sizes]
-    now = evaluate(one.formula, one.space, one.codes)
-    for chosen in (None, steps) if place % 2 else (None,):
-        expected = np.zeros(one.codes.shape, dtype=bool)
-        for column, concept in enumerate(one.space.concepts):
-            for code in range(len(concept.values)):
-                other = changed(one.codes, column, code)
-                moved = (evaluate(one.formula, one.space, other) != now) & evaluate(limits, one.space, other)
-                step = None if chosen is None else chosen[column]
-                expected[:, column] |= moved if step is None else moved & step[one.codes[:, column], code]
-        assert np.array_equal(flips(one.formula, one.space, one.codes, limits, chosen), expected)
-
-
-@pytest.mark.parametrize("place", [place for place in PLACES if place % 2 == 0])
-def test_distances_are_the_fewest_changes_to_a_world_with_another_value(place):
     one = made(place)
-    now, inside = np.array(one.values, dtype=object), whole(one)
-    apart = (one.codes[:, None, :] != one.codes[None, :, :]).sum(axis=2)
-    other = (now[:, None] != now[None, :]) & inside[None, :]
-    found = distances(one.formula, one.space, one.codes, well_formed(one.space))
-    assert found.exact.all()
-    assert found.least.tolist() == np.where(other, apart, len(one.space) + 1).min(axis=1).tolist()
+    limits = Var(one.space.names[0]).ne(one.space.concepts[0].values[0]) if place % 3 else TRUE
+    boundary = Boundary(one.formula, one.space, limits)
+    now = evaluate(one.formula, one.space, one.codes)
+    expected = np.zeros(one.codes.shape, dtype=bool)
+    for column, concept in enumerate(one.space.concepts):
+        step = None if boundary.steps is None else boundary.steps[column]
+        for code in range(len(concept.values)):
+            other = changed(one.codes, column, code)
+            moved = (evaluate(one.formula, one.space, other) != now) & evaluate(limits, one.space, other)
+            expected[:, column] |= moved if step is None else moved & step[one.codes[:, column], code]
+    assert np.array_equal(boundary.flips(one.codes), expected)
 
 
 @pytest.mark.parametrize("place", PLACES)

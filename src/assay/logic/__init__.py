@@ -50,12 +50,10 @@ if TYPE_CHECKING:
     from assay.logic.decode import Decoder as Decoder
     from assay.logic.decode import Limits as Limits
     from assay.logic.decode import dead_ends as dead_ends
-    from assay.logic.distance import distances as distances
     from assay.logic.evaluation import COMPARE as COMPARE
     from assay.logic.evaluation import Evaluator as Evaluator
     from assay.logic.evaluation import evaluate as evaluate
     from assay.logic.features import guard_atom as guard_atom
-    from assay.logic.formula import BITS as BITS
     from assay.logic.formula import MIRRORED as MIRRORED
     from assay.logic.formula import TRUE as TRUE
     from assay.logic.formula import AllDifferent as AllDifferent
@@ -81,7 +79,6 @@ if TYPE_CHECKING:
     from assay.logic.formula import Sum as Sum
     from assay.logic.formula import Var as Var
     from assay.logic.formula import Xor as Xor
-    from assay.logic.formula import lift as lift
     from assay.logic.formula import negative as negative
     from assay.logic.formula import product as product
     from assay.logic.formula import total as total
@@ -96,16 +93,15 @@ if TYPE_CHECKING:
     from assay.logic.knowledge import Odds as Odds
     from assay.logic.notation import latex as latex
     from assay.logic.notation import parse as parse
+    from assay.logic.residual import Node as Node
     from assay.logic.residual import Residuals as Residuals
+    from assay.logic.residual import Term as Term
     from assay.logic.tally import chance_of as chance_of
     from assay.logic.tally import true_outcomes as true_outcomes
     from assay.logic.tally import truth_diagram as truth_diagram
     from assay.logic.tally import uniform as uniform
-    from assay.logic.terms import Node as Node
-    from assay.logic.terms import Term as Term
     from assay.logic.variants import Boundary as Boundary
     from assay.logic.variants import boundary_of as boundary_of
-    from assay.logic.variants import flips as flips
 else:
     from assay.doors import door
 

@@ -19,8 +19,7 @@ from assay.logic.build import names_in
 from assay.logic.concepts import ABSENT, ConceptSpace, Kind, Value
 from assay.logic.formula import Formula
 from assay.logic.ground import ground_formula, shape_of
-from assay.logic.residual import Residuals
-from assay.logic.terms import Term
+from assay.logic.residual import Residuals, Term
 
 Outcome = tuple[Value, ...]
 State = tuple[Term, ...]

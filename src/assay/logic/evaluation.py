@@ -349,7 +349,7 @@ class Evaluator:
         rows = np.stack(np.broadcast_arrays(*[np.atleast_1d(part) for part in parts]), axis=1)
         concepts = [self.space.concept(name) for name in names_in(formula)]
         numbers = {concept.name: [self.number(value) for value in concept.values] for concept in concepts}
-        return program_runner().ask_program(formula, self.space, rows, numbers)
+        return program_runner(formula, self.space).ask(rows, numbers)
 
     def _whole(self, part: Any) -> Any:
         """Return truth values as numbers, in the width in use."""

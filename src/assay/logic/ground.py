@@ -1,8 +1,7 @@
 """Fit a formula to a space: spell out quantifiers over the slots, check kinds, bound numbers.
 
-Who runs a rule that is a program (the formula `Oracle`): named by its address, as registries name tasks.
-
-So logic does not depend on Prolog, which depends on it.
+Who runs a rule that is a program (the formula `Oracle`) is named by its address, as registries name tasks: so logic
+does not depend on Prolog, which depends on it.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,6 +17,7 @@ from assay.logic.concepts import ABSENT, Concept, ConceptSpace, Kind, Slot
 from assay.logic.formula import Formula, Oracle
 
 MOST_CASES = 200_000
+RUNNER = "assay.prolog"
 NUMBER = "number"
 """What every bound slot has besides its attributes: its place among the slots of its group, from 1 on."""
 
@@ -227,7 +227,7 @@ class _Checker:
     def _program(self, formula: f.Oracle) -> FormulaShape:
         for part in formula.concepts:
             self.shape(part)
-        program_runner().check_oracle(formula, self.space)
+        program_runner(formula, self.space).check()
         return FormulaShape("bool")
 
     def _shape_of_name(self, name: str) -> FormulaShape:
@@ -367,27 +367,22 @@ def _shape_of_concept(concept: Concept) -> FormulaShape:
     return FormulaShape(concept.kind, min(numbers), max(numbers), symbols, concept.optional)
 
 
-RUNNER = "assay.prolog"
-
-
 class ProgramRunner(Protocol):
-    """What runs programs that label worlds."""
+    """Runs the program of an `Oracle` on worlds of a space."""
 
-    def check_oracle(self, formula: Oracle, space: ConceptSpace) -> None:
-        """Raise unless the program can be read and run on worlds of a space."""
+    def check(self) -> None:
+        """Raise unless the program can be read and run."""
 
-    def ask_program(
-        self, formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]
-    ) -> Array:
-        """Return the program's answers for worlds given as numbers."""
+    def ask(self, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
+        """Return the program's answers for worlds given as numbers; `numbers` has those of each concept's values."""
 
-    def readable(self, formula: Formula, space: ConceptSpace) -> bool:
-        """Return whether a formula holds no program, or one whose worlds are few enough to be tabulated."""
+    def is_small(self) -> bool:
+        """Return whether its worlds are few enough to be tabulated."""
 
-    def tabulate(self, formula: Oracle, space: ConceptSpace) -> Formula:
+    def tabulated(self) -> Formula:
         """Return the program as the list of worlds that it labels true."""
 
 
-def program_runner() -> ProgramRunner:
-    """Return what runs programs; it is imported where a rule is one."""
-    return cast(ProgramRunner, import_module(RUNNER))
+def program_runner(formula: Oracle, space: ConceptSpace) -> ProgramRunner:
+    """Return what runs a program; it is imported where a rule is one."""
+    return cast(ProgramRunner, import_module(RUNNER).OracleRunner(formula, space))

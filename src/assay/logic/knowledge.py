@@ -230,9 +230,8 @@ class Knowledge:
     @cached_property
     def symbolic(self) -> bool:
         """Whether every label is a formula, or a program small enough to tabulate."""
-        if not any(isinstance(part, Oracle) for label in self.labels for part in walk(label.formula)):
-            return True
-        return all(program_runner().readable(label.formula, self.space) for label in self.labels)
+        programs = [part for label in self.labels for part in walk(label.formula) if isinstance(part, Oracle)]
+        return all(program_runner(program, self.space).is_small() for program in programs)
 
     @cached_property
     def possible(self) -> Formula:

@@ -19,15 +19,12 @@ if TYPE_CHECKING:
     from assay.prolog.ilp_files import popper_files as popper_files
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
+    from assay.prolog.oracles import OracleRunner as OracleRunner
     from assay.prolog.oracles import Worlds as Worlds
-    from assay.prolog.oracles import ask_program as ask_program
-    from assay.prolog.oracles import check_oracle as check_oracle
     from assay.prolog.oracles import label as label
     from assay.prolog.oracles import oracle as oracle
     from assay.prolog.oracles import question_of as question_of
-    from assay.prolog.oracles import readable as readable
     from assay.prolog.oracles import rule_of as rule_of
-    from assay.prolog.oracles import tabulate as tabulate
     from assay.prolog.program import Program as Program
     from assay.prolog.program import read_program as read_program
     from assay.prolog.program import with_predefined as with_predefined

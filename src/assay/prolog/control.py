@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from assay.prolog import arithmetic
-from assay.prolog.environment import CUT, STOP, ClauseEnvironment, Env, Make, Rest, Run, Step, done
+from assay.prolog.clauses import CUT, STOP, ClauseEnvironment, Env, Make, Rest, Run, Step, done
 from assay.prolog.store import Store
 from assay.prolog.terms import Key, PrologError, Term, Variable, as_list, chain_of, deref, free_vars, key_of, show
 
@@ -74,7 +74,7 @@ class Control(ClauseEnvironment, ABC):
                 break
             plain.append(option)
         begin, makers = self.branches(plain)
-        store = self.machine.store
+        store = self.store
 
         def make(following: Run) -> Run:
             runs = [branch(following) for branch in makers]
@@ -103,7 +103,7 @@ class Control(ClauseEnvironment, ABC):
         return self._soft(begin, test, chosen, other) if arrow == "*->" else self._hard(begin, test, chosen, other)
 
     def _hard(self, begin: Step | None, test: Make, then: Make, otherwise: Make) -> Make:
-        store = self.machine.store
+        store = self.store
         condition = test(done)
 
         def make(following: Run) -> Run:
@@ -123,7 +123,7 @@ class Control(ClauseEnvironment, ABC):
         return make
 
     def _soft(self, begin: Step | None, test: Make, then: Make, otherwise: Make) -> Make:
-        store = self.machine.store
+        store = self.store
 
         def make(following: Run) -> Run:
             chosen, other = then(following), otherwise(following)
@@ -158,7 +158,7 @@ class Control(ClauseEnvironment, ABC):
         r"""Compile `\+ a`."""
         begin = self.introduce(term[1])
         inner = self.inner(term[1], local=True)(done)
-        store = self.machine.store
+        store = self.store
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
@@ -190,7 +190,7 @@ class Control(ClauseEnvironment, ABC):
         begin = self.introduce(("f", template, goal))
         build = self.builder(template)
         inner = self.inner(goal, local=True)
-        store = self.machine.store
+        store = self.store
 
         def keep(env: Env, answers: Rest) -> Any:
             store.build()
@@ -229,7 +229,7 @@ class Control(ClauseEnvironment, ABC):
         self, collect: Callable[[Env], list[Term]], result: Callable[[Store, list[Term]], Term], answer: Term
     ) -> Make:
         steps: list[Step] = []
-        place, store, error = self.operand(answer, steps), self.machine.store, self.error
+        place, store, error = self.operand(answer, steps), self.store, self.error
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
@@ -258,7 +258,7 @@ class Control(ClauseEnvironment, ABC):
         collect = self.collector(("-", witness, term[1]), goal)
         build = self.builder(witness)
         steps: list[Step] = []
-        place, store, distinct = self.operand(term[3], steps), self.machine.store, term[0] == "setof"
+        place, store, distinct = self.operand(term[3], steps), self.store, term[0] == "setof"
 
         def make(following: Run) -> Run:
             def run(env: Env, rest: Rest) -> Any:
@@ -285,9 +285,9 @@ class Control(ClauseEnvironment, ABC):
             return self.goal(inner)
         return self._call_more(term)
 
+    @abstractmethod
     def _call_more(self, term: Term) -> Make:
-        arguments, machine, where = self.arguments_of(term), self.machine, self.where
-        return lambda following: machine.dynamic(arguments, following, where)
+        """Compile a call whose goal is known only when it runs."""
 
 
 def _groups(store: Store, pairs: list[Term], distinct: bool) -> list[tuple[Term, list[Term]]]:

@@ -2,8 +2,6 @@
 
 The rule is the formula `Oracle`, so that it lives wherever formulas do: in knowledge, on disk, in a split. Where its
 worlds are few it is tabulated, and everything that reads formulas can read it.
-
-Label worlds by a Prolog program: the query, and the interpreter prepared to answer it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +12,7 @@ from threading import Lock
 import numpy as np
 
 from assay.base import Array, Codes, FormulaError, NoSymbols, rng_for, suggestion
-from assay.logic import ABSENT, ConceptSpace, Formula, Member, Oracle, Slot, Value, Var, evaluate, walk
+from assay.logic import ABSENT, ConceptSpace, Formula, Member, Oracle, Slot, Var, evaluate
 from assay.prolog.lift import formula_of
 from assay.prolog.machine import Machine
 from assay.prolog.program import Program, head_of, read_program
@@ -117,20 +115,63 @@ def oracle(
     """
     read = read_program(program, name)
     rule = Oracle(program, head or head_of(read), template, tuple(Var(concept) for concept in space.names))
-    check_oracle(rule, space)
+    OracleRunner(rule, space).check()
     return rule
 
 
-def check_oracle(formula: Oracle, space: ConceptSpace) -> None:
-    """Raise unless the program can be read and run on worlds of a space."""
-    _machine(formula, _subspace(formula, space))
+@dataclass(frozen=True)
+class OracleRunner:
+    """Runs the program of an oracle on worlds of a space, for `assay.logic`."""
+
+    formula: Oracle
+    space: ConceptSpace
+
+    @property
+    def subspace(self) -> ConceptSpace:
+        """The concepts that the program sees."""
+        return _subspace(self.formula, self.space)
+
+    def check(self) -> None:
+        """Raise unless the program can be read and run."""
+        _labeller(self.formula, self.subspace)
+
+    def ask(self, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
+        """Return the program's answers for worlds given as numbers; `numbers` has those of each concept's values."""
+        codes = np.empty(rows.shape, dtype=np.int64)
+        for place, concept in enumerate(self.subspace.concepts):
+            known = np.array(numbers[concept.name])
+            order = np.argsort(known)
+            codes[:, place] = order[np.searchsorted(known, rows[:, place].astype(known.dtype), sorter=order)]
+        return self.answers(codes)
+
+    def answers(self, codes: Codes) -> Array:
+        """Return the program's answers for worlds of the subspace; false where a slot is partly absent."""
+        whole = _whole(self.subspace, codes)
+        truths = np.zeros(len(codes), dtype=bool)
+        with _running:
+            truths[whole] = _labeller(self.formula, self.subspace)(codes[whole])
+        return truths
+
+    def is_small(self) -> bool:
+        """Return whether its worlds are few enough to be tabulated."""
+        return self.subspace.worlds <= FEW
+
+    def tabulated(self) -> Formula:
+        """Return the program as the list of worlds that it labels true; raise `NoSymbols` where there are too many."""
+        if not self.is_small():
+            raise NoSymbols(
+                f"the rule {self.formula.head!r} is a Prolog program: it labels worlds, but this needs a formula, and "
+                f"its {self.subspace.worlds:,} worlds are too many to tabulate"
+            )
+        codes = self.subspace.all_codes()
+        rows = [tuple(self.subspace.decode(row).values()) for row in codes[self.answers(codes)]]
+        return Member(tuple(Var(name) for name in self.subspace.names), tuple(rows))
 
 
 @lru_cache(maxsize=32)
-def _machine(formula: Oracle, space: ConceptSpace) -> Labeller:
+def _labeller(formula: Oracle, space: ConceptSpace) -> Labeller:
     program = read_program(formula.program, formula.head)
-    question = Question(program, formula.head, space, formula.template)
-    return Labeller(question, ProofLimits())
+    return Labeller(Question(program, formula.head, space, formula.template), ProofLimits())
 
 
 @lru_cache(maxsize=32)
@@ -146,26 +187,6 @@ def _subspace(formula: Oracle, space: ConceptSpace) -> ConceptSpace:
     return ConceptSpace(tuple(space.concept(name) for name in names), tuple(slot for slot in slots if slot.attributes))
 
 
-def ask_program(formula: Oracle, space: ConceptSpace, rows: Array, numbers: Mapping[str, Sequence[int]]) -> Array:
-    """Return the program's answers for worlds given as numbers; `numbers` has the number of each concept's values."""
-    subspace = _subspace(formula, space)
-    codes = np.empty(rows.shape, dtype=np.int64)
-    for place, concept in enumerate(subspace.concepts):
-        known = np.array(numbers[concept.name])
-        order = np.argsort(known)
-        codes[:, place] = order[np.searchsorted(known, rows[:, place].astype(known.dtype), sorter=order)]
-    return answers(formula, subspace, codes)
-
-
-def answers(formula: Oracle, subspace: ConceptSpace, codes: Codes) -> Array:
-    """Return the program's answers for worlds; false for those with a slot that is partly absent."""
-    whole = _whole(subspace, codes)
-    truths = np.zeros(len(codes), dtype=bool)
-    with _running:
-        truths[whole] = _machine(formula, subspace)(codes[whole])
-    return truths
-
-
 def _whole(space: ConceptSpace, codes: Codes) -> Array:
     """Return which worlds have no slot of which some attributes are absent and others are not."""
     whole = np.ones(len(codes), dtype=bool)
@@ -175,26 +196,6 @@ def _whole(space: ConceptSpace, codes: Codes) -> Array:
             gone = [codes[:, space.place(c.name)] == c.values.index(ABSENT) for c in concepts]
             whole &= np.all(gone, axis=0) | ~np.any(gone, axis=0)
     return whole
-
-
-def readable(formula: Formula, space: ConceptSpace) -> bool:
-    """Return whether a formula can be read as symbols: it holds no program, or one whose worlds are few."""
-    programs = [part for part in walk(formula) if isinstance(part, Oracle)]
-    return all(_subspace(program, space).worlds <= FEW for program in programs)
-
-
-def tabulate(formula: Oracle, space: ConceptSpace) -> Formula:
-    """Return the program as the list of worlds that it labels true; raise `NoSymbols` where there are too many."""
-    subspace = _subspace(formula, space)
-    if subspace.worlds > FEW:
-        raise NoSymbols(
-            f"the rule {formula.head!r} is a Prolog program: it labels worlds, but this needs a formula, and its "
-            f"{subspace.worlds:,} worlds are too many to tabulate"
-        )
-    codes = subspace.all_codes()
-    positive = codes[answers(formula, subspace, codes)]
-    rows: list[tuple[Value, ...]] = [tuple(subspace.decode(row).values()) for row in positive]
-    return Member(tuple(Var(name) for name in subspace.names), tuple(rows))
 
 
 def rule_of(
@@ -228,7 +229,7 @@ def rule_of(
 def _agree(formula: Formula, asked_of: Oracle, space: ConceptSpace, packed: bool) -> bool:
     """Return whether a formula and a program agree on some hundred worlds."""
     codes = _some_worlds(space, packed)
-    return bool(np.array_equal(evaluate(formula, space, codes), answers(asked_of, space, codes)))
+    return bool(np.array_equal(evaluate(formula, space, codes), OracleRunner(asked_of, space).answers(codes)))
 
 
 def _some_worlds(space: ConceptSpace, packed: bool) -> Codes:

@@ -1,13 +1,12 @@
-"""The places of a clause: what is where in its environment, and how its head is matched."""
+"""Clauses and predicates: what is where in a clause's environment, how its head is matched, how clauses are tried."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from assay.prolog.terms import PrologError, Term, Variable, free_vars
-
-if TYPE_CHECKING:
-    from assay.prolog.machine import Machine
+from assay.prolog.reader import Clause
+from assay.prolog.store import Store
+from assay.prolog.terms import Key, PrologError, Term, Variable, deref, free_vars
 
 Env = list[Any]
 Rest = Any
@@ -30,12 +29,20 @@ def _stop(env: Env, rest: Rest) -> Any:
 STOP: Rest = (_stop, None, None)
 """Nothing remains to be proved."""
 
+Arguments = tuple[Term, ...]
+Ready = tuple[tuple[Any, ...], tuple[Step, ...], Run]
+"""A compiled clause: constants and empty places that follow the arguments, tests of the head, and the body."""
+LARGEST_INDEX = 1_000_000
+"""The most entries that clauses without a first argument may take in an index."""
+SMALL = 8
+"""Fewer facts than this are looked through one by one."""
+
 
 class ClauseEnvironment:
     """A clause's environment: arguments first, then constants and variables."""
 
-    def __init__(self, machine: "Machine", head: Term, where: str, live: bool) -> None:
-        self.machine = machine
+    def __init__(self, store: Store, head: Term, where: str, live: bool) -> None:
+        self.store = store
         self.where = where
         self.live = live
         self.template: list[Any] = []
@@ -115,15 +122,15 @@ class ClauseEnvironment:
         return tests
 
     def _same(self, left: int, right: int) -> Step:
-        unify = self.machine.store.unify
+        unify = self.store.unify
         return lambda env: unify(env[left], env[right])
 
     def _matcher(self, pattern: Term) -> Callable[[Term, Env], bool]:
         """Return a test of a value against a pattern, which binds on both sides."""
         if type(pattern) is not tuple:
-            return _match_constant(pattern, self.machine.store.trail)
+            return _match_constant(pattern, self.store.trail)
         if self.is_fixed(pattern):
-            unify = self.machine.store.unify
+            unify = self.store.unify
             return lambda value, env: unify(value, pattern)
         before = set(self.bound_variables)
         stores, checks = [], []
@@ -138,10 +145,10 @@ class ClauseEnvironment:
         after, self.bound_variables = self.bound_variables, before
         build = self.builder(pattern)
         self.bound_variables = after | self.bound_variables
-        return _match_compound(pattern, stores, checks, build, self.machine.store.trail)
+        return _match_compound(pattern, stores, checks, build, self.store.trail)
 
     def _known(self, slot: int) -> Callable[[Term, Env], bool]:
-        unify = self.machine.store.unify
+        unify = self.store.unify
         return lambda value, env: unify(value, env[slot])
 
     # terms in bodies
@@ -289,3 +296,144 @@ def _match_compound(
         return True
 
     return match
+
+
+class Predicate:
+    """Clauses of one name, the first argument's index, and how they are called."""
+
+    def __init__(self, key: Key) -> None:
+        self.key = key
+        self.clauses: list[Ready] = []
+        self.index: dict[Any, list[Ready]] | None = None
+        self.open: list[Ready] = []
+
+    def load(self, compiled: Sequence[tuple[Clause, Ready]]) -> None:
+        """Set the compiled clauses, and index them by their first argument where it differs."""
+        self.clauses = [ready for _, ready in compiled]
+        if self.key[1] == 0 or len(compiled) < 2:
+            return
+        firsts = [_kind_of(clause.head[1]) for clause, _ in compiled]
+        keys = {first for first in firsts if first is not None}
+        if not keys or len(keys) * firsts.count(None) > LARGEST_INDEX:
+            return
+        self.open, self.index = [], {}
+        for first, ready in zip(firsts, self.clauses, strict=True):
+            if first is None:
+                for clauses in (self.open, *self.index.values()):
+                    clauses.append(ready)
+            else:
+                self.index.setdefault(first, [*self.open]).append(ready)
+
+    def caller(self, store: Store, arguments: Callable[[Env], Arguments], following: Run) -> Run:
+        """Return the function of a goal that calls this predicate."""
+        trail, undo = store.trail, store.undo
+        left, look = store.meter.left, store.meter.look
+        last, predicate = following is done, self
+
+        def run(env: Env, rest: Rest) -> Any:
+            values = arguments(env)
+            left[0] -= 1
+            if left[0] < 0:
+                look()
+            clauses = predicate.clauses
+            if predicate.index is not None:
+                first = values[0]
+                while type(first) is Variable and first.ref is not None:
+                    first = first.ref
+                if type(first) is tuple:
+                    clauses = predicate.index.get((first[0], len(first)), predicate.open)
+                elif type(first) is not Variable:
+                    clauses = predicate.index.get(first, predicate.open)
+            after = rest if last else (following, env, rest)
+            if len(clauses) == 1:
+                template, tests, body = clauses[0]
+                inside = [*values, *template]
+                for test in tests:
+                    if not test(inside):
+                        return None
+                result = body(inside, after)
+                return None if result is inside else result
+            mark = len(trail)
+            for template, tests, body in clauses:
+                inside = [*values, *template]
+                for test in tests:
+                    if not test(inside):
+                        break
+                else:
+                    result = body(inside, after)
+                    if result is not None:
+                        return None if result is inside else result
+                if len(trail) > mark:
+                    undo(mark)
+            return None
+
+        return run
+
+
+class FactTable(Predicate):
+    """A predicate whose facts are those of the world at hand: rows of atoms and numbers."""
+
+    def __init__(self, key: Key) -> None:
+        super().__init__(key)
+        self.rows: Sequence[Arguments] = ()
+        self.first: dict[Term, list[Arguments]] | None = None
+
+    def fill(self, rows: Sequence[Arguments]) -> None:
+        """Set the facts."""
+        self.rows = rows
+        self.first = None
+
+    def starting(self, value: Term) -> Sequence[Arguments]:
+        """Return the rows that begin with this value, and perhaps others."""
+        if len(self.rows) < SMALL or type(value) is tuple:
+            return self.rows
+        if self.first is None:
+            self.first = {}
+            for row in self.rows:
+                self.first.setdefault(row[0], []).append(row)
+        return self.first.get(value, ())
+
+    def caller(self, store: Store, arguments: Callable[[Env], Arguments], following: Run) -> Run:
+        """Return the function of a goal that looks up facts."""
+        trail, undo = store.trail, store.undo
+        left, look = store.meter.left, store.meter.look
+        table, places = self, range(self.key[1])
+
+        def run(env: Env, rest: Rest) -> Any:
+            left[0] -= 1
+            if left[0] < 0:
+                look()
+            values = [deref(argument) for argument in arguments(env)]
+            rows = table.rows
+            if values and type(values[0]) is not Variable:
+                rows = table.starting(values[0])
+            mark = len(trail)
+            for row in rows:
+                for place in places:
+                    value, fact = values[place], row[place]
+                    if value is fact:
+                        continue
+                    if type(value) is Variable:
+                        if value.ref is None:
+                            value.ref = fact
+                            trail.append(value)
+                            continue
+                        value = value.ref
+                    if value != fact or type(value) is not type(fact):
+                        break
+                else:
+                    result = following(env, rest)
+                    if result is not None:
+                        return result
+                if len(trail) > mark:
+                    undo(mark)
+            return None
+
+        return run
+
+
+def _kind_of(term: Term) -> Any:
+    """Return the index key of a term: a constant, a name and arity, None for a variable."""
+    if type(term) is Variable:
+        return None
+    return (term[0], len(term)) if type(term) is tuple else term
