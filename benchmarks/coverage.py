@@ -13,10 +13,10 @@ import numpy as np
 
 from assay.base import Array, Codes, rng_for
 from assay.logic import Knowledge, bits, digits
-from assay.metrics import METRICS, RESAMPLES, Evidence, Score, mean_score, score
+from assay.metrics import METRICS, Evidence, Score, mean_score, score
 from benchmarks.timing import Result, rate
 
-QUICK, THOROUGH = 300, 4000
+QUICK, THOROUGH, RESAMPLES = 300, 4000, 200
 SIZES = (20, 50, 200, 1000)
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
 BIT = Knowledge.of(bits(["a"]), {"y": "a"})

@@ -19,10 +19,10 @@ from assay.contracts import Answer, Predictions
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose
 from assay.logic import Knowledge, bits
-from assay.metrics import METRICS, RESAMPLES, Evidence, score
+from assay.metrics import METRICS, Evidence, score
 from benchmarks.timing import Result, rate
 
-ROWS = 1_000_000
+ROWS, RESAMPLES = 1_000_000, 200
 LOGIC = Knowledge.of(bits(["a", "b", "c", "d"]), {"y": "xor(a, b, c, d)"})
 VERB = """
 import contextlib, os

@@ -109,13 +109,13 @@ def mend_seed(seed: int, strategies: Sequence[str], records: Path) -> Iterator[s
 
 def _scores(run: Any) -> dict[str, float]:
     """Return the F1 of label and of used concepts, and the accuracy of each, on `test`."""
-    from assay.metrics import macro_f1
+    from assay.metrics import label_f1
 
     found, data = run.predictions["test"], run.dataset["test"]
     space, truth = data.knowledge.space, np.asarray(data.concepts)
-    scores = {"label_f1": macro_f1(np.asarray(data.labels)[:, 0], found.labels["y"].codes, 2)}
+    scores = {"label_f1": label_f1(np.asarray(data.labels)[:, 0], found.labels["y"].codes)}
     columns = {name: (truth[:, space.place(name)], found.concepts[name].codes) for name in space.names}
-    f1 = {name: macro_f1(*pair, space.sizes[space.place(name)]) for name, pair in columns.items()}
+    f1 = {name: label_f1(*pair) for name, pair in columns.items()}
     scores["used_concept_f1"] = float(np.mean([f1[name] for name in USED]))
     scores["concept_f1"] = float(np.mean(list(f1.values())))
     return scores | {name: float((true == said).mean()) for name, (true, said) in columns.items()}

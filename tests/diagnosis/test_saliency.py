@@ -11,11 +11,10 @@ from assay.metrics import (
     ExampleScores,
     RandomisationCheck,
     RandomisedStage,
+    SaliencyScore,
     ScoredTarget,
     describe_blank,
     describe_marks,
-    score_rows,
-    summarise,
 )
 
 TARGET = ScoredTarget("label y", "label", "its concepts")
@@ -27,7 +26,7 @@ def score(name: str, maps: np.ndarray, masks: np.ndarray) -> list[float]:
 
 
 def beside_chance(scores: ExampleScores, name: str) -> Any:
-    found = summarise(TARGET, scores, ["a"] * len(scores.share))
+    found = SaliencyScore.of(TARGET, scores, ["a"] * len(scores.share))
     assert found is not None
     return getattr(found, name)
 
@@ -73,13 +72,13 @@ def test_summaries_count_blank_maps_and_leave_out_what_has_no_mask() -> None:
     maps = np.zeros((4, 2, 2))
     maps[[0, 1, 3], 0, 0] = 1.0
     scores = ExampleScores.of(maps, masks)
-    found = summarise(TARGET, scores, ["no", "yes", "yes", "yes"], scores)
+    found = SaliencyScore.of(TARGET, scores, ["no", "yes", "yes", "yes"], scores)
     assert found is not None and (found.examples, found.blank, found.chance) == (2, 1, 0.25)
     assert found.energy.value == found.pointing.value == found.untrained == 1.0
     assert set(found.by_value) == {"no", "yes"} and found.to_dict()["rank"]["value"] == 1.0
-    assert score_rows([found])[0][:3] == ["label y", "its concepts", "2"]
+    assert (found.target, found.place, found.examples) == ("label y", "its concepts", 2)
     assert describe_blank([found]) == "Blank maps, which are not scored: label y (1)."
-    assert summarise(TARGET, ExampleScores.of(maps, np.zeros_like(masks)), ["no"] * 4) is None
+    assert SaliencyScore.of(TARGET, ExampleScores.of(maps, np.zeros_like(masks)), ["no"] * 4) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +105,9 @@ def test_marks_are_said_to_be_looked_at_or_not() -> None:
     mark = ScoredTarget("label y", "label", "watermark", is_mark=True)
     masks = np.zeros((30, 4, 4), dtype=bool)
     masks[:, 3, 3] = True
-    on, off = (summarise(mark, ExampleScores.of(maps.astype(float), masks), ["a"] * 30) for maps in (masks, ~masks))
+    on, off = (
+        SaliencyScore.of(mark, ExampleScores.of(maps.astype(float), masks), ["a"] * 30) for maps in (masks, ~masks)
+    )
     assert on is not None and off is not None
     (said,) = describe_marks([on])
     assert said.startswith("100 % of the relevance of label y lies on the watermark, which covers 6 %")

@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from assay import METRICS, Evidence, Knowledge, bits, digits, gather
-from assay.metrics import accuracy_by_region, balanced_accuracy, score
+from assay.metrics import balanced_accuracy, score
 from tests.predictors import constant, predictions, random_codes, random_evidence
 
 RULE = Knowledge.of(bits([*"abcd"]), {"y": "a and (b or c)"})
@@ -82,13 +82,6 @@ def test_balanced_accuracy_is_that_of_scikit_learn_and_rows_may_stand_for_severa
     assert balanced_accuracy(truth, said) == pytest.approx(balanced_accuracy_score(truth, said))
     expected = balanced_accuracy_score(truth, said, sample_weight=often)
     assert balanced_accuracy(truth, said, often) == pytest.approx(expected)
-
-
-def test_accuracy_by_region():
-    right, weights = np.array([True, False, True, True]), np.array([1, 2, 4, 8])
-    inside = np.array([[True, False, True], [True, False, False], [False, False, True], [True, False, True]])
-    assert accuracy_by_region(right, inside).tolist() == pytest.approx([2 / 3, math.nan, 1.0], nan_ok=True)
-    assert accuracy_by_region(right, inside, weights).tolist() == pytest.approx([9 / 11, math.nan, 1.0], nan_ok=True)
 
 
 def test_who_tells_the_clear_cases_apart_only_fails_near_the_boundary(made):

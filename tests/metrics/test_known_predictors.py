@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import confusion_matrix, f1_score
 
 from assay import Concept, ConceptSpace, Constraint, EncoderGroup, Evidence, Knowledge, gather, parse
-from assay.metrics import METRICS, confusion, macro_f1
+from assay.metrics import METRICS, confusion, label_f1
 from tests.predictors import constant, labels_only, oracle, predictions, random_codes, reading, shuffled
 
 SPACE = ConceptSpace(
@@ -82,7 +82,7 @@ def test_confusions_are_those_of_scikit_learn_with_a_column_for_silence(case):
     silent, unknown = np.append(said, [-1, 0]), np.append(truth, [1, -1])
     found = confusion(unknown, silent, 2 + case, np.append(weights, [5, 9]))
     assert found[:, :-1].tolist() == matrix.tolist() and found[:, -1].tolist() == [0, 5, *[0] * case]
-    assert macro_f1(truth, said, 2 + case) == pytest.approx(
+    assert label_f1(truth, said) == pytest.approx(
         f1_score(truth, said, labels=np.unique(truth), average="macro", zero_division=0)
     )
 

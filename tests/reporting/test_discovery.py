@@ -10,7 +10,7 @@ from PIL import Image
 
 import assay
 from assay.base import rng_for
-from assay.metrics import UnitSplit, score_units
+from assay.metrics import UnitScores, UnitSplit
 from assay.render import Layout, Picture
 from assay.reporting import cases_of, concept_rows, unit_cards, with_pictures
 from tests.canned import bits, run_of
@@ -32,7 +32,7 @@ def found(tmp_path_factory):
         return np.concatenate([part.concepts[:, ::-1] + noise, np.ones((len(part), 1)), rising], axis=1)
 
     fit, test = (UnitSplit(units(part), part.concepts, part.labels) for part in (data["valid"], data["test"]))
-    scores = score_units(fit, test, data.knowledge.space, 0, 1)
+    scores = UnitScores.of(fit, test, data.knowledge.space, 0, 1)
     return data["test"], test.units, scores, unit_cards(scores, test.units, data["test"], NAMES)
 
 
@@ -100,7 +100,7 @@ def test_large_pictures_are_made_smaller_and_small_ones_drawn_with_squares(size,
     data = written(Large(), tmp_path / "data", train=4, valid=2, test=12)["test"]
     units = np.arange(len(data), dtype=float)[:, None]
     split = UnitSplit(units, data.concepts, data.labels)
-    cards = unit_cards(score_units(split, split, data.knowledge.space, 0, 1), units, data, [])[:1]
+    cards = unit_cards(UnitScores.of(split, split, data.knowledge.space, 0, 1), units, data, [])[:1]
     (card,) = with_pictures(cards, data)
     with Image.open(io.BytesIO(base64.b64decode(card.pictures[0].partition(",")[2]))) as picture:
         assert picture.size == shown

@@ -21,7 +21,10 @@ from assay.cli.console import (
 )
 
 if TYPE_CHECKING:
+    from assay.metrics import SaliencyScore
     from assay.models import Saliency
+
+HEAD = ["maps of", "on", "maps scored", "pointing", "energy", "rank", "chance", "untrained", "energy is"]
 
 
 def saliency(
@@ -60,11 +63,9 @@ def saliency(
 
 
 def _print(found: "Saliency") -> None:
-    from assay.metrics import SALIENCY_HEAD, score_rows
-
     title = f"{found.plan.method} of {found.model} on {found.plan.split}, {found.plan.examples:,} examples"
     if found.scores:
-        print_table(SALIENCY_HEAD, score_rows(found.scores), title)
+        print_table(HEAD, [_row(score) for score in found.scores], title)
     if found.check is not None and len(found.check.stages) > 1:
         rows = [
             [str(stage.layers), stage.last, f"{stage.similarity:.2f} ({stage.low:.2f} to {stage.high:.2f})"]
@@ -74,3 +75,13 @@ def _print(found: "Saliency") -> None:
     if found.completeness is not None:
         print_paragraphs([f"Completeness: maps miss the changes of log-probabilities by {found.completeness:.1%}."])
     print_paragraphs(found.text.splitlines())
+
+
+def _row(score: "SaliencyScore") -> list[str]:
+    return [
+        *(score.target, score.place, f"{score.examples:,}"),
+        *(score.pointing.text, score.energy.text, score.rank.text),
+        f"{score.chance:.2f}",
+        "" if score.untrained is None else f"{score.untrained:.2f}",
+        score.energy.side if score.energy.side == "as chance" else f"{score.energy.side} chance",
+    ]

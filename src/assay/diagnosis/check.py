@@ -16,7 +16,7 @@ import numpy as np
 
 from assay.base import Array, ConfigError, Registry, join_words, suggestion
 from assay.diagnosis.thresholds import SHARED, Section, Thresholds
-from assay.metrics import percent, points, share_of
+from assay.metrics import percent, share_of
 
 if TYPE_CHECKING:
     from assay.diagnosis.case import Case
@@ -62,6 +62,16 @@ def render(template: str, numbers: Mapping[str, Number]) -> str:
         return value if isinstance(value, str) else f"{value:,}" if isinstance(value, int) else f"{value:.2f}"
 
     return ONE.sub(r"1 \1", PLACE.sub(filled, template))
+
+
+def points(difference: float) -> str:
+    """Return a difference of two shares in points of per cent.
+
+    >>> points(0.352), points(0.0104)
+    ('35 points', '1 point')
+    """
+    count = f"{100 * difference:.0f}"
+    return f"{count} point{'' if count == '1' else 's'}"
 
 
 def places_of(template: str) -> frozenset[str]:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.metrics.boundary import RegionScore as RegionScore
-    from assay.metrics.boundary import accuracy_by_region as accuracy_by_region
     from assay.metrics.boundary import balanced_accuracy as balanced_accuracy
     from assay.metrics.boundary import region_scores as region_scores
     from assay.metrics.calibration import BINS as BINS
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from assay.metrics.ceiling import Ceiling as Ceiling
     from assay.metrics.ceiling import ceilings as ceilings
     from assay.metrics.consistency import Violations as Violations
-    from assay.metrics.consistency import complete as complete
     from assay.metrics.consistency import violations_of as violations_of
     from assay.metrics.continual import stage_metrics as stage_metrics
     from assay.metrics.evidence import Evidence as Evidence
@@ -37,12 +35,10 @@ if TYPE_CHECKING:
     from assay.metrics.interval import of_difference as of_difference
     from assay.metrics.interval import of_mean as of_mean
     from assay.metrics.interval import percent as percent
-    from assay.metrics.interval import points as points
     from assay.metrics.interval import share_of as share_of
     from assay.metrics.interval import wilson as wilson
     from assay.metrics.metric import FEWEST as FEWEST
     from assay.metrics.metric import METRICS as METRICS
-    from assay.metrics.metric import RESAMPLES as RESAMPLES
     from assay.metrics.metric import Metric as Metric
     from assay.metrics.metric import Score as Score
     from assay.metrics.metric import format_score as format_score
@@ -50,11 +46,8 @@ if TYPE_CHECKING:
     from assay.metrics.metric import mean_score as mean_score
     from assay.metrics.metric import score as score
     from assay.metrics.quality import confusion as confusion
-    from assay.metrics.quality import macro_f1 as macro_f1
     from assay.metrics.random_guesser import frequencies as frequencies
     from assay.metrics.random_guesser import uniform_guesser as uniform_guesser
-    from assay.metrics.saliency import METHODS as METHODS
-    from assay.metrics.saliency import SALIENCY_HEAD as SALIENCY_HEAD
     from assay.metrics.saliency import ExampleScores as ExampleScores
     from assay.metrics.saliency import RandomisationCheck as RandomisationCheck
     from assay.metrics.saliency import RandomisedStage as RandomisedStage
@@ -62,19 +55,15 @@ if TYPE_CHECKING:
     from assay.metrics.saliency import ScoredTarget as ScoredTarget
     from assay.metrics.saliency import describe_blank as describe_blank
     from assay.metrics.saliency import describe_marks as describe_marks
-    from assay.metrics.saliency import score_rows as score_rows
-    from assay.metrics.saliency import summarise as summarise
     from assay.metrics.unit_matching import ConceptValue as ConceptValue
     from assay.metrics.unit_matching import Readout as Readout
     from assay.metrics.unit_matching import UnitSplit as UnitSplit
     from assay.metrics.unit_matching import concept_values as concept_values
-    from assay.metrics.unit_matching import fit_readout as fit_readout
     from assay.metrics.unit_scores import MEANINGS as MEANINGS
     from assay.metrics.unit_scores import ChanceScore as ChanceScore
     from assay.metrics.unit_scores import UnitScores as UnitScores
     from assay.metrics.unit_scores import live_units as live_units
     from assay.metrics.unit_scores import score_stability as score_stability
-    from assay.metrics.unit_scores import score_units as score_units
 else:
     from assay.doors import door
 

@@ -141,16 +141,6 @@ def percent(share: float) -> str:
     return f"{min(max(100 * share, 0.1), 99.9):.1f} %"
 
 
-def points(difference: float) -> str:
-    """Return a difference of two shares in points of per cent.
-
-    >>> points(0.352), points(0.0104)
-    ('35 points', '1 point')
-    """
-    count = f"{100 * difference:.0f}"
-    return f"{count} point{'' if count == '1' else 's'}"
-
-
 def share_of(right: int, examples: int) -> str:
     """Return a share with its interval and its number of examples.
 

@@ -14,13 +14,6 @@ import numpy as np
 from assay.base import Array, join_words
 from assay.metrics.interval import of_difference, of_mean, percent
 
-METHODS = {
-    "integrated-gradients": "gradients summed on the way from a blank picture, times what the picture adds to it",
-    "grad-cam": "the last convolution's maps, weighted by their mean gradients",
-    "occlusion": "how much the log-probability falls where a grey patch hides the picture; needs no gradients",
-    "input-gradient": "the absolute gradient of each pixel",
-}
-"""The methods, each in words."""
 MEANINGS = {
     "pointing": "how often the largest value lies in the mask (pointing game)",
     "energy": "the share of the positive relevance that lies in the mask",
@@ -146,6 +139,16 @@ class ScoreBesideChance:
 
 
 @dataclass(frozen=True)
+class ScoredTarget:
+    """A target and a mask that its maps are scored on."""
+
+    target: str
+    kind: Literal["label", "concept"]
+    place: str
+    is_mark: bool = False
+
+
+@dataclass(frozen=True)
 class SaliencyScore:
     """How the maps of one target fall on one mask.
 
@@ -170,42 +173,48 @@ class SaliencyScore:
     by_value: Mapping[str, ScoreBesideChance]
     untrained: float | None = None
 
+    @classmethod
+    def of(
+        cls,
+        scored: ScoredTarget,
+        scores: ExampleScores,
+        predicted: Sequence[str],
+        untrained: ExampleScores | None = None,
+    ) -> "SaliencyScore | None":
+        """Return the means of scores on one mask; None where no map could be scored.
+
+        Parameters
+        ----------
+        scored
+            What is explained, and what the mask shows.
+        scores
+            The scores of each example's map.
+        predicted
+            The predicted value of each example, as text.
+        untrained
+            The scores after all weights were drawn anew, where that was tried.
+        """
+        shown = scores.share > 0
+        rows = np.flatnonzero(~np.isnan(scores.values["energy"]))
+        if not len(rows):
+            return None
+        some = scores.take(rows)
+        words = np.array(predicted)[rows]
+        by_value = {
+            str(word): ScoreBesideChance.of(some.values["energy"][words == word], some.share[words == word])
+            for word in dict.fromkeys(words.tolist())
+        }
+        before = None if untrained is None else untrained.values["energy"]
+        pointed, share, ranked = (ScoreBesideChance.of(some.values[name], some.share) for name in SCORES)
+        return cls(
+            scored.target, scored.kind, scored.place, scored.is_mark, len(rows), int((scores.blank & shown).sum()),
+            float(some.share.mean()), pointed, share, ranked, by_value,
+            None if before is None or np.isnan(before).all() else float(np.nanmean(before)),
+        )  # fmt: skip
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return asdict(self)
-
-
-@dataclass(frozen=True)
-class ScoredTarget:
-    """A target and a mask that its maps are scored on."""
-
-    target: str
-    kind: Literal["label", "concept"]
-    place: str
-    is_mark: bool = False
-
-
-def summarise(
-    scored: ScoredTarget, scores: ExampleScores, predicted: Sequence[str], untrained: ExampleScores | None = None
-) -> SaliencyScore | None:
-    """Return the means of scores on one mask; None where no map could be scored. `predicted` are values as texts."""
-    shown = scores.share > 0
-    rows = np.flatnonzero(~np.isnan(scores.values["energy"]))
-    if not len(rows):
-        return None
-    some = scores.take(rows)
-    words = np.array(predicted)[rows]
-    by_value = {
-        str(word): ScoreBesideChance.of(some.values["energy"][words == word], some.share[words == word])
-        for word in dict.fromkeys(words.tolist())
-    }
-    before = None if untrained is None else untrained.values["energy"]
-    pointed, share, ranked = (ScoreBesideChance.of(some.values[name], some.share) for name in SCORES)
-    return SaliencyScore(
-        scored.target, scored.kind, scored.place, scored.is_mark, len(rows), int((scores.blank & shown).sum()),
-        float(some.share.mean()), pointed, share, ranked, by_value,
-        None if before is None or np.isnan(before).all() else float(np.nanmean(before)),
-    )  # fmt: skip
 
 
 # -- the check by random weights ---------------------------------------------------------------------------------------
@@ -299,22 +308,6 @@ class RandomisationCheck:
 
 
 # -- in words ----------------------------------------------------------------------------------------------------------
-
-SALIENCY_HEAD = ["maps of", "on", "maps scored", "pointing", "energy", "rank", "chance", "untrained", "energy is"]
-
-
-def score_rows(scores: Sequence[SaliencyScore]) -> list[list[str]]:
-    """Return the scores as rows of texts."""
-    return [
-        [
-            *(score.target, score.place, f"{score.examples:,}"),
-            *(score.pointing.text, score.energy.text, score.rank.text),
-            f"{score.chance:.2f}",
-            "" if score.untrained is None else f"{score.untrained:.2f}",
-            score.energy.side if score.energy.side == "as chance" else f"{score.energy.side} chance",
-        ]
-        for score in scores
-    ]
 
 
 def describe_marks(scores: Sequence[SaliencyScore]) -> list[str]:

@@ -236,6 +236,16 @@ class Readout:
     matches: tuple[UnitMatch, ...]
     curves: tuple[ValueCurve, ...]
 
+    @classmethod
+    def of(cls, split: UnitSplit, matches: tuple[UnitMatch, ...], space: ConceptSpace) -> "Readout":
+        """Fit a curve for each value; a value without a unit is as probable as it is common."""
+        holds, known = split.truth(tuple(match.value for match in matches))
+        curves = []
+        for match, h, k in zip(matches, holds.T, known.T, strict=True):
+            numbers = np.zeros(int(k.sum())) if match.unit is None else split.units[k, match.unit]
+            curves.append(_fit_curve(numbers, h[k].astype(np.float64)))
+        return cls(space, matches, tuple(curves))
+
     def probabilities(self, units: Array) -> list[Array]:
         """Return the probabilities of each concept: those of its values, made to add up to 1."""
         columns = [np.full((len(units), size), SMALLEST) for size in self.space.sizes]
@@ -246,16 +256,6 @@ class Readout:
             if column.shape[1] == 2:
                 column[:, 0] = 1 - column[:, 1] + 2 * SMALLEST
         return [column / column.sum(axis=1, keepdims=True) for column in columns]
-
-
-def fit_readout(split: UnitSplit, matches: tuple[UnitMatch, ...], space: ConceptSpace) -> Readout:
-    """Fit a curve for each value; a value without a unit is as probable as it is common."""
-    holds, known = split.truth(tuple(match.value for match in matches))
-    curves = []
-    for match, h, k in zip(matches, holds.T, known.T, strict=True):
-        numbers = np.zeros(int(k.sum())) if match.unit is None else split.units[k, match.unit]
-        curves.append(_fit_curve(numbers, h[k].astype(np.float64)))
-    return Readout(space, matches, tuple(curves))
 
 
 def _fit_curve(numbers: Array, holds: Array) -> ValueCurve:

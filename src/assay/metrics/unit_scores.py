@@ -187,23 +187,35 @@ class UnitScores:
     matches: tuple[MatchScore, ...]
     scores: Mapping[str, ChanceScore]
 
+    @classmethod
+    def of(cls, fit: UnitSplit, test: UnitSplit, space: ConceptSpace, seed: int, repetitions: int) -> "UnitScores":
+        """Score units: matches, thresholds and forests are fitted on one split, and all is scored on another.
+
+        Parameters
+        ----------
+        fit, test
+            The units of the examples that matches are chosen on, and of those that they are scored on.
+        space
+            The true concepts, whose values units are matched with.
+        seed
+            What the forests and the shuffled examples depend on.
+        repetitions
+            How often examples are shuffled to find what chance gives.
+        """
+        values = concept_values(space)
+        matches = score_matches(test, fit_matches(fit, values))
+        own = _numbers(fit, test, matches, space, seed)
+        shuffled = []
+        for repetition in range(repetitions):
+            rng = rng_for(seed, "chance", repetition)
+            other_fit, other_test = fit.shuffled(rng), test.shuffled(rng)
+            by_chance = score_matches(other_test, fit_matches(other_fit, values))
+            shuffled.append(_numbers(other_fit, other_test, by_chance, space, seed))
+        return cls(matches, {name: ChanceScore.of(own[name], [s[name] for s in shuffled]) for name in own})
+
     def of_concept(self, place: int) -> tuple[MatchScore, ...]:
         """Return the matches of one concept's values that could be scored."""
         return tuple(s for s in self.matches if s.match.value.concept == place and not np.isnan(s.f1))
-
-
-def score_units(fit: UnitSplit, test: UnitSplit, space: ConceptSpace, seed: int, repetitions: int) -> UnitScores:
-    """Score units: matches, thresholds and forests are fitted on one split, and all is scored on another."""
-    values = concept_values(space)
-    matches = score_matches(test, fit_matches(fit, values))
-    own = _numbers(fit, test, matches, space, seed)
-    shuffled = []
-    for repetition in range(repetitions):
-        rng = rng_for(seed, "chance", repetition)
-        other_fit, other_test = fit.shuffled(rng), test.shuffled(rng)
-        by_chance = score_matches(other_test, fit_matches(other_fit, values))
-        shuffled.append(_numbers(other_fit, other_test, by_chance, space, seed))
-    return UnitScores(matches, {name: ChanceScore.of(own[name], [s[name] for s in shuffled]) for name in own})
 
 
 def _numbers(

@@ -9,7 +9,7 @@ import pytest
 
 from assay.base import rng_for
 from assay.logic import Concept, ConceptSpace
-from assay.metrics import ChanceScore, UnitSplit, concept_values, fit_readout, live_units, score_stability, score_units
+from assay.metrics import ChanceScore, Readout, UnitScores, UnitSplit, concept_values, live_units, score_stability
 
 SPACE = ConceptSpace((Concept("a", (False, True)), Concept("b", ("red", "green", "blue")), Concept("c", (0, 1))))
 VALUES = concept_values(SPACE)
@@ -46,7 +46,7 @@ def uneven(rows=60, seed=0):
 
 
 def scored(fit, test, repetitions=0):
-    return score_units(fit, test, SPACE, 0, repetitions)
+    return UnitScores.of(fit, test, SPACE, 0, repetitions)
 
 
 def test_values_are_named_and_two_of_them_need_one_unit():
@@ -152,7 +152,7 @@ def test_no_threshold_lies_between_equal_numbers():
     space = ConceptSpace((Concept("a", (False, True)),))
     for codes, f1 in (([1, 1, 0, 0], 0.8), ([1, 1, -1, 0], 1.0)):  # what is not known does not count
         held = UnitSplit(np.array([[4.0], [3.0], [3.0], [1.0]]), np.array(codes)[:, None], np.array([[1, 1, 0, 0]]).T)
-        (score,) = score_units(held, held, space, 0, 0).matches
+        (score,) = UnitScores.of(held, held, space, 0, 0).matches
         assert (score.match.unit, score.match.direction, score.match.threshold) == (0, 1, 2.0)
         assert score.f1 == pytest.approx(f1)
 
@@ -223,7 +223,7 @@ def matches_of(held, test=None):
 
 def test_concepts_are_read_off_matched_units():
     fit, test = split_of(400, 1), split_of(200, 2)
-    read = fit_readout(fit, matches_of(fit), SPACE).probabilities(test.units)
+    read = Readout.of(fit, matches_of(fit), SPACE).probabilities(test.units)
     for place, (probabilities, size) in enumerate(zip(read, SPACE.sizes, strict=True)):
         assert probabilities.shape == (200, size)
         np.testing.assert_allclose(probabilities.sum(axis=1), 1)
@@ -233,11 +233,11 @@ def test_concepts_are_read_off_matched_units():
 def test_without_a_unit_a_value_is_as_probable_as_it_is_common():
     fit = split_of(900, 1)
     without = tuple(replace(match, unit=None) for match in matches_of(fit))
-    for place, probabilities in enumerate(fit_readout(fit, without, SPACE).probabilities(fit.units[:1])):
+    for place, probabilities in enumerate(Readout.of(fit, without, SPACE).probabilities(fit.units[:1])):
         shares = np.bincount(fit.concepts[:, place], minlength=SPACE.sizes[place]) / 900
         np.testing.assert_allclose(probabilities[0], shares, atol=0.01)
     held = uneven(120)
-    assert fit_readout(held, matches_of(held), SPACE).probabilities(held.units)[2][:, 1].max() < 0.01  # never there
+    assert Readout.of(held, matches_of(held), SPACE).probabilities(held.units)[2][:, 1].max() < 0.01  # never there
 
 
 def test_probabilities_are_those_of_logistic_regression():
@@ -250,7 +250,7 @@ def test_probabilities_are_those_of_logistic_regression():
     matches = tuple(replace(match, unit=0 if match.value.concept == 0 else None) for match in matches_of(fit))
     known = codes[:, 0] >= 0
     wanted = LogisticRegression(C=1e6).fit(units[known], codes[known, 0]).predict_proba(units)
-    np.testing.assert_allclose(fit_readout(fit, matches, SPACE).probabilities(units)[0], wanted, atol=0.01)
+    np.testing.assert_allclose(Readout.of(fit, matches, SPACE).probabilities(units)[0], wanted, atol=0.01)
 
 
 # -- stability ---------------------------------------------------------------------------------------------------------

@@ -1,19 +1,18 @@
 """What every model is, a network or a learner on concepts: settings, fit, predict, intervene, save, load. No torch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError, Settings, validate
+from assay.base import Array, ConfigError, Settings, validate
 from assay.base import Config as AnyConfig
 from assay.contracts import Answer, IntervenableModel, ModelOutput, Predictions
 from assay.dataset import Dataset, SplitData, versions
 from assay.logic import ConceptSpace, Knowledge
-from assay.metrics import macro_f1
 from assay.render import Layout
 
 
@@ -181,17 +180,3 @@ def _are_probabilities(rows: Array) -> bool:
     if not np.issubdtype(rows.dtype, np.number) or not np.isfinite(rows).all():
         return False
     return bool((rows >= 0).all() and (np.abs(rows.sum(axis=1) - 1) <= 1e-3).all())
-
-
-def mean_f1(truth: Codes, predicted: Sequence[Codes], sizes: Sequence[int]) -> float:
-    """Return the macro F1 where the truth is known (not -1), averaged over columns; 0 where nothing is.
-
-    >>> mean_f1(np.array([[0, -1], [1, -1]]), [np.array([0, 1]), np.array([0, 0])], [2, 2])
-    1.0
-    """
-    scores = []
-    for column, codes, size in zip(truth.T, predicted, sizes, strict=True):
-        known = column >= 0
-        if known.any():
-            scores.append(macro_f1(column[known], codes[known], size))
-    return float(np.mean(scores)) if scores else 0.0

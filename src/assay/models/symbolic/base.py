@@ -27,7 +27,8 @@ import numpy as np
 from assay.base import Array, DataError, Settings, rng_for, validate, write_atomically
 from assay.contracts import BottleneckModel, IntervenableModel, ModelOutput, to_json
 from assay.dataset import SplitData
-from assay.models.core.model import Epoch, Model, Report, mean_f1
+from assay.metrics import label_f1
+from assay.models.core.model import Epoch, Model, Report
 from assay.models.core.perception import MissingPerception, one_hot
 from assay.models.core.perception_settings import (
     PerceptionConfig,
@@ -132,7 +133,7 @@ class SymbolicModel(Model):
         """Return the macro F1 of the labels, averaged."""
         predictions = self.predict(data)
         codes = [predictions.labels[label.name].codes for label in self.knowledge.labels]
-        return mean_f1(data.labels, codes, [len(label.values) for label in self.knowledge.labels])
+        return float(np.nan_to_num(label_f1(data.labels, np.stack(codes, axis=1))))
 
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
         """Return label probabilities from perception's concepts, with some concepts intervened on."""

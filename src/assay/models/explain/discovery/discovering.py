@@ -14,11 +14,9 @@ from assay.metrics import (
     Readout,
     UnitScores,
     UnitSplit,
-    fit_readout,
     live_units,
     mean,
     score_stability,
-    score_units,
 )
 from assay.models.core.perception import one_hot
 from assay.models.explain.discovery import METHODS
@@ -198,8 +196,8 @@ def _judge(discoverer: Discoverer, train: SplitRows, valid: SplitRows, test: Spl
     """Match and score the units of a method, and learn a rule from the concepts that they give."""
     config, knowledge = discoverer.config, train.data.knowledge
     fit, judged = (_unit_split(discoverer.units(split), split.data) for split in (valid, test))
-    scores = score_units(fit, judged, knowledge.space, discoverer.seed, config.repetitions)
-    readout = fit_readout(fit, tuple(score.match for score in scores.matches), knowledge.space)
+    scores = UnitScores.of(fit, judged, knowledge.space, discoverer.seed, config.repetitions)
+    readout = Readout.of(fit, tuple(score.match for score in scores.matches), knowledge.space)
     concepts = readout.probabilities(discoverer.units(train))
     rule = learn_rule(config.learner, knowledge, concepts, train.data.given_labels, discoverer.seed)
     return Discovery(discoverer, scores, readout, rule, judged.units, len(live_units(judged.units)))

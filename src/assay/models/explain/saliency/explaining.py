@@ -19,7 +19,6 @@ from assay.metrics import (
     ScoredTarget,
     describe_blank,
     describe_marks,
-    summarise,
 )
 from assay.models.core.devices import device_of
 from assay.models.core.tensors import scaled, to_batch
@@ -210,7 +209,7 @@ def _summarise(
     }
     scores, unseen = [], []
     for scored, examples in found.by_mask.items():
-        score = summarise(scored, examples, words[scored.target], checked.untrained.get(scored))
+        score = SaliencyScore.of(scored, examples, words[scored.target], checked.untrained.get(scored))
         if score is None:
             unseen.append(scored)
         else:

@@ -10,7 +10,6 @@ from pydantic import Field
 
 from assay.base import Config, ConfigError, DataError, Settings, UnknownName, rng_for, suggestion, validate
 from assay.dataset import Dataset, SplitData
-from assay.metrics import METHODS
 from assay.models.explain.saliency.examined import ExaminedModel
 from assay.models.explain.saliency.methods import (
     Attribution,
@@ -21,6 +20,13 @@ from assay.models.explain.saliency.methods import (
     input_gradient,
 )
 
+METHODS = {
+    "integrated-gradients": "gradients summed on the way from a blank picture, times what the picture adds to it",
+    "grad-cam": "the last convolution's maps, weighted by their mean gradients",
+    "occlusion": "how much the log-probability falls where a grey patch hides the picture; needs no gradients",
+    "input-gradient": "the absolute gradient of each pixel",
+}
+"""The methods, each in words."""
 MOST_CONCEPTS = 12
 """How many concepts are explained where none are named."""
 
