@@ -22,7 +22,7 @@ from assay.auditing import Audit, audit, audited_dataset
 from assay.base import Settings
 from assay.contracts import Answer, Manifest, Predictions, to_json
 from assay.counting import count_readings
-from assay.dataset import Dataset, ShardJob, card, record, write_shard
+from assay.dataset import Dataset, write_shards
 from assay.diagnosis import Curve, InterventionPlan, InterventionResult, Point, diagnose_predictions
 from assay.exchange import ImportSettings, SourceTable, write_dataset
 from assay.lab import BoardRow, MendingCurve, MendingRound, SuiteBoard, find_suite, write_board, write_rows
@@ -124,11 +124,10 @@ def hostile_dataset(folder: Path, names: Sequence[str] = HOSTILE, with_rule: boo
     manifest = write_dataset(table, folder, settings, rule, names[0])
     renamed = json.loads(_rename_labels(to_json(manifest.to_dict()).decode(), names, json.dumps))
     for split in renamed["splits"]:
-        job = ShardJob(split["name"], 0)
-        table = pq.read_table(folder / job.file)
+        table = pq.read_table(folder / split["shards"][0]["file"])
         columns = [_rename_labels(column, names, str) for column in table.column_names]
-        write_shard(table.rename_columns(columns), job, folder)
-        split["shards"] = [record(folder, job).to_dict()]
+        shards = write_shards(split["name"], [table.rename_columns(columns)], folder)
+        split["shards"] = [shard.to_dict() for shard in shards]
     folder.joinpath("manifest.json").write_bytes(to_json(_renamed(renamed, names)))
     return Dataset.open(folder)
 

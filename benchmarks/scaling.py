@@ -176,11 +176,11 @@ def measure(part: str) -> None:
 
 def _chess(folder: Path) -> dict[str, Any]:
     from assay.base import Settings
-    from assay.dataset import ShardWriter, jobs, recipe_from
+    from assay.dataset import ShardWriter, recipe_from
 
     recipe = recipe_from("valued", Settings(CHESS))
     writer = ShardWriter(recipe)
-    todo = jobs(recipe)
+    todo = writer.jobs
     recipe.task.render_all(writer.worlds(recipe.splits[0], writer.places(todo[0])[:1]))
     start = time.process_time()
     records = [writer.write(job, folder) for job in todo]
@@ -197,20 +197,19 @@ def _chess(folder: Path) -> dict[str, Any]:
 def _driver(folder: Path) -> dict[str, Any]:
     """Measure what the driver does with shards that others made; small pictures do, since it reads labels only."""
     from assay.base import Settings
-    from assay.dataset import ShardWriter, jobs, make, recipe_from
+    from assay.contracts import BOUNDARY, LABEL, read_parquet
+    from assay.dataset import make, recipe_from, split_counts, write_description
 
     recipe = recipe_from("valued", Settings({**CHESS, "width": 64}))
-    writer = ShardWriter(recipe)
-    records = {job: writer.write(job, folder) for job in jobs(recipe)}
-    make._finish(recipe, folder, records)
-    many = list(records.values()) * COPIES
+    manifest, knowledge = make(recipe, folder), recipe.task.knowledge
+    many = [folder / shard.file for split in manifest.splits for shard in split.shards] * COPIES
+    columns = [kind + name for name in knowledge.label_names for kind in (LABEL, BOUNDARY)]
     began = time.process_time()
-    make._label_counts(recipe, folder, many)
-    make._boundary_counts(recipe, folder, many)
+    split_counts(knowledge, (read_parquet(path, columns) for path in many))
     each = (time.process_time() - began) / len(many)
     began = time.process_time()
-    make._finish(recipe, folder, records)
-    return {"shard_driver": each, "data_driver": time.process_time() - began - each * len(records)}
+    write_description(folder, manifest)
+    return {"shard_driver": each, "data_driver": time.process_time() - began}
 
 
 def _training(folder: Path) -> dict[str, float]:

@@ -7,9 +7,6 @@ one of its splits. `Confounder` says what a dataset shows that its rule does not
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.dataset.cards import CARD as CARD
-    from assay.dataset.cards import CROISSANT as CROISSANT
-    from assay.dataset.cards import card as card
     from assay.dataset.cards import cells as cells
     from assay.dataset.cards import describe as describe
     from assay.dataset.cards import describe_import as describe_import
@@ -33,10 +30,10 @@ if TYPE_CHECKING:
     from assay.dataset.folder import cache_folder as cache_folder
     from assay.dataset.folder import pairs_split as pairs_split
     from assay.dataset.folder import read_manifest as read_manifest
+    from assay.dataset.folder import replace_dataset as replace_dataset
     from assay.dataset.folder import versions as versions
     from assay.dataset.making import Pool as Pool
     from assay.dataset.making import default_workers as default_workers
-    from assay.dataset.making import ensure_shard as ensure_shard
     from assay.dataset.making import make as make
     from assay.dataset.making import refresh_pairs as refresh_pairs
     from assay.dataset.pairs import Pairs as Pairs
@@ -65,10 +62,9 @@ if TYPE_CHECKING:
     from assay.dataset.shard import columns_of as columns_of
     from assay.dataset.shard import features as features
     from assay.dataset.shard import file_names as file_names
-    from assay.dataset.shard import jobs as jobs
-    from assay.dataset.shard import record as record
+    from assay.dataset.shard import split_counts as split_counts
     from assay.dataset.shard import table_of as table_of
-    from assay.dataset.shard import write_shard as write_shard
+    from assay.dataset.shard import write_shards as write_shards
     from assay.dataset.split import ConceptReader as ConceptReader
     from assay.dataset.split import Fold as Fold
     from assay.dataset.split import ShownValues as ShownValues

@@ -417,7 +417,8 @@ def describe(manifest: Manifest) -> dict[str, bytes]:
     return {CROISSANT: to_json(croissant(manifest)), CARD: card(manifest).encode()}
 
 
-def write_description(folder: Folder, manifest: Manifest) -> None:
-    """Write all that describes a dataset; the manifest comes last, because without it the folder does not load."""
+def write_description(folder: Folder, manifest: Manifest) -> Manifest:
+    """Write all that describes a dataset, the manifest last: without it the folder does not load. Return the manifest."""
     for name, data in {**describe(manifest), NAME: to_json(manifest.to_dict())}.items():
         write_atomically(folder / name, data)
+    return manifest

@@ -1,23 +1,36 @@
 """The folder of a dataset: its manifest, which says what there is, and copies of remote folders on this machine.
 
-Copies of remote datasets on this machine: fetched when first asked for, shard by shard, each checked by its hash.
+What is copied is fetched when it is first asked for, shard by shard, each checked by its hash.
 """
 
 import hashlib
 import os
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 
-from assay.base import VERSION, DataError, Folder, RemotePath, refuse_outward, write_atomically
+from assay.base import (
+    VERSION,
+    AssayError,
+    DataError,
+    Folder,
+    RemotePath,
+    refuse_outward,
+    write_atomically,
+    write_folder,
+)
 from assay.contracts import Manifest, ShardRecord, parse_manifest, to_json
 
 NAME = "manifest.json"
 PLAN = ".plan.json"
+"""What is being made, in a folder that has no manifest yet."""
+AT_ONCE = 8
+"""How many shards are fetched at a time."""
 CODE = "code"
 """The name and hash of the user's file that has the task; the fingerprint does not cover it, the data speaks for it."""
 
@@ -54,7 +67,16 @@ def read_manifest(folder: Folder) -> Manifest:
     return parse_manifest(text, str(path))
 
 
-AT_ONCE = 8
+def replace_dataset(folder: Path, replaces: Callable[[Manifest], bool]) -> AbstractContextManager[Path]:
+    """Give an empty folder to fill, which then gets its name; a dataset with such a manifest may be there already."""
+
+    def is_same(there: Path) -> bool:
+        try:
+            return replaces(read_manifest(there))
+        except AssayError:
+            return False
+
+    return write_folder(folder, is_same)
 
 
 def cache_folder() -> Path:

@@ -9,8 +9,7 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -18,7 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -36,13 +34,13 @@ from assay.base import (
     remove_leftovers,
     write_atomically,
 )
-from assay.contracts import BOUNDARY, FORMAT, LABEL, PAIRS, Manifest, PairsRecord, ShardRecord, from_column, to_json
+from assay.contracts import BOUNDARY, FORMAT, LABEL, PAIRS, Manifest, PairsRecord, ShardRecord, to_json
 from assay.dataset.cards import write_description
 from assay.dataset.dataset import Dataset
 from assay.dataset.folder import CODE, NAME, PLAN, pairs_split, read_manifest, versions
 from assay.dataset.pairs import TRAINING, choose_changes, concept_columns, pairs_jobs, shown_by, shown_in
 from assay.dataset.recipe import MOST_PAIRS, Recipe
-from assay.dataset.shard import ShardJob, ShardWriter, jobs, record, write_shard
+from assay.dataset.shard import ShardJob, ShardWriter, finished_shard, split_counts, write_shard
 from assay.dataset.split import SplitData
 from assay.logic import parse
 from assay.tasks import Task
@@ -81,7 +79,7 @@ def make(
     whole = held is not None and _pairs_are_whole(held, recipe, folder)
     there = held.pairs.size if held is not None and whole else 0
     drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
-    records = drawing.draw(jobs(recipe))
+    records = drawing.draw(writer.jobs)
     _require_there(folder, [job.file for job in records], recipe)
     unchanged = held is not None and _are_listed(records.values(), held)
     if held is not None and unchanged and whole:
@@ -122,7 +120,8 @@ class Drawing:
 
     def _here(self, todo: Sequence[ShardJob]) -> dict[ShardJob, ShardRecord]:
         writer, folder = self.writer, self.folder
-        done = {job: there for job in todo if (there := _finished(folder, job, self.hashes.get(job.file))) is not None}
+        wanted = {job: self.hashes.get(job.file) for job in todo}
+        done = {job: shard for job, sha256 in wanted.items() if (shard := finished_shard(folder, job, sha256))}
         self._report(sum(shard.rows for shard in done.values()))
         left = [job for job in todo if job not in done]
         workers = 1 if isinstance(folder, RemotePath) and not folder.shared else self.workers
@@ -167,7 +166,7 @@ def _pairs_are_whole(held: Manifest, recipe: Recipe, folder: Folder) -> bool:
     part = held.pairs
     if part.asked != recipe.most_pairs:
         return False
-    found = [_finished(folder, ShardJob(PAIRS, i), shard.sha256) for i, shard in enumerate(part.shards)]
+    found = [finished_shard(folder, ShardJob(PAIRS, i), shard.sha256) for i, shard in enumerate(part.shards)]
     return None not in found
 
 
@@ -212,17 +211,9 @@ def refresh_pairs(
     write_description(folder, manifest.but(pairs=part.but(none="they are half drawn; run: assay pairs DATA")))
     shards = []
     for job in pairs_jobs(changes, manifest.shard_rows):
-        write_shard(job.drawn_by(task), job, folder)
-        shards.append(record(folder, job))
+        shards.append(write_shard(job.drawn_by(task), job, folder))
         progress(len(job.changes))
     return _finish(folder, manifest.but(pairs=part.but(size=len(changes), shards=shards)))
-
-
-def ensure_shard(writer: ShardWriter, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
-    """Return the record of a shard that is there and whole, or else make it."""
-    if not (folder / PLAN).exists() and not (folder / NAME).exists():
-        raise RunFailed(f"a node does not see {str(folder)!r}; give a folder that all nodes share, or an object store")
-    return _finished(folder, job, sha256) or writer.write(job, folder)
 
 
 def _begin(recipe: Recipe, folder: Folder) -> Manifest | None:
@@ -261,17 +252,6 @@ def _plan_of(manifest: Manifest) -> dict[str, Any]:
     splits = [{k: v for k, v in split.items() if k not in made} for split in body["splits"]]
     code = {CODE: body[CODE]} if CODE in body else {}
     return {**{key: body[key] for key in kept}, **code, "splits": splits}
-
-
-def _finished(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord | None:
-    """Return the record of a shard that an earlier run finished, unless it is damaged."""
-    if not (folder / job.file).is_file():
-        return None
-    try:
-        found = record(folder, job)
-    except (OSError, ValueError):
-        return None
-    return found if sha256 in (None, found.sha256) and job.fits(found) else None
 
 
 def _serial(writer: ShardWriter, folder: Folder, left: Iterable[ShardJob]) -> Iterator[tuple[ShardJob, ShardRecord]]:
@@ -340,49 +320,25 @@ def default_workers(recipe: Recipe) -> int:
 
 def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord]) -> Manifest:
     """Return the manifest of a dataset whose shards are all written, but for its counterfactual worlds."""
-    shards = {s.name: [record for job, record in done.items() if job.split == s.name] for s in recipe.splits}
-    labels = {name: _label_counts(recipe, folder, records) for name, records in shards.items()}
-    places = {name: _boundary_counts(recipe, folder, records) for name, records in shards.items()}
-    return manifest_of(recipe, shards, labels, places)
-
-
-def manifest_of(
-    recipe: Recipe,
-    shards: Mapping[str, Sequence[ShardRecord]],
-    labels: Mapping[str, Any],
-    boundary: Mapping[str, Any],
-) -> Manifest:
-    """Return the manifest of a dataset whose shards are all written."""
     task, plan = recipe.task, recipe.to_dict()
-    splits = [
-        {
-            **split,
-            "labels": labels[split["name"]],
-            "boundary": boundary[split["name"]],
-            "shards": list(shards[split["name"]]),
-        }
-        for split in plan["splits"]
-    ]
+    names = [kind + name for name in task.knowledge.label_names for kind in (LABEL, BOUNDARY)]
+    for split in plan["splits"]:
+        split["shards"] = [shard for job, shard in done.items() if job.split == split["name"]]
+        split |= split_counts(task.knowledge, (_columns(folder / shard.file, names) for shard in split["shards"]))
     made = {split.name for split in recipe.splits}
-    body = {
+    more = {
         "format": FORMAT,
-        "task": plan["task"],
         "summary": task.summary,
         "drawn": task.how_drawn,
-        "seed": recipe.seed,
-        "shard_rows": plan["shard_rows"],
         "knowledge": task.knowledge.to_dict(),
         "layout": task.layout.to_dict(),
         "columns": list(task.columns),
         "backbones": task.backbones(),
-        "sources": plan["sources"],
         "local": recipe.local,
-        "splits": splits,
         "left_out": [split.name for split in task.splits() if split.name not in made],
         "versions": versions(),
     }
-    code = {CODE: plan[CODE]} if CODE in plan else {}
-    return Manifest.of({**body, **code})
+    return Manifest.of({**plan, **more})
 
 
 def _finish(folder: Folder, manifest: Manifest) -> Manifest:
@@ -400,32 +356,6 @@ def _finish(folder: Folder, manifest: Manifest) -> Manifest:
     return manifest
 
 
-def _label_counts(recipe: Recipe, folder: Folder, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
-    """Return how often each label takes each value in a split, as read back from disk."""
-    labels = recipe.task.knowledge.labels
-    counts = {label.name: np.zeros(len(label.values), dtype=np.int64) for label in labels}
-    for shard in records:
-        table = _columns(folder / shard.file, [LABEL + label.name for label in labels])
-        for label in labels:
-            codes = from_column(table[LABEL + label.name], label.values, shard.file)
-            counts[label.name] += np.bincount(codes, minlength=len(label.values))
-    return {
-        label.name: {str(v): int(n) for v, n in zip(label.values, counts[label.name], strict=True) if n}
-        for label in labels
-    }
-
-
 def _columns(path: Folder, names: list[str]) -> pa.Table:
     with path.open("rb") as handle:
         return pq.ParquetFile(handle).read(columns=names)
-
-
-def _boundary_counts(recipe: Recipe, folder: Folder, records: list[ShardRecord]) -> dict[str, dict[str, int]]:
-    """Return how many examples of a split are of each variant and each near-boundary type, and how many are far."""
-    names = recipe.task.knowledge.label_names
-    counts: dict[str, Counter[str]] = {name: Counter() for name in names}
-    for shard in records:
-        table = _columns(folder / shard.file, [BOUNDARY + name for name in names])
-        for name in names:
-            counts[name].update(tag for text in table[BOUNDARY + name].to_pylist() for tag in text.split("; "))
-    return {name: dict(sorted(found.items())) for name, found in counts.items()}

@@ -1,16 +1,15 @@
 """One shard of one split: a pure function of the recipe, the split and the shard's number.
 
-What a shard holds, apart from how it is packed: the same on machines with other versions of Parquet and zlib.
-
-A shard's file differs in its bytes where another version compresses it. Its content is the names and types of its
-columns, their values, and for pictures as this program writes them their pixels.
+A shard's file differs in its bytes where another version of Parquet or zlib compresses it. Its content does not: the
+names and types of its columns, their values, and for pictures as this program writes them their pixels.
 """
 
 import hashlib
 import io
 import json
 import zlib
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.base import Array, Codes, Folder, KnowledgeError, write_atomically
+from assay.base import Array, Codes, Folder, KnowledgeError, RunFailed, write_atomically
 from assay.contracts import (
     BOUNDARY,
     CONCEPT,
@@ -26,11 +25,13 @@ from assay.contracts import (
     LABEL,
     SUBCONCEPT,
     ShardRecord,
+    from_column,
     kind_of_values,
     numbers,
     strings,
     to_column,
 )
+from assay.dataset.folder import NAME, PLAN
 from assay.dataset.recipe import Recipe
 from assay.logic import Knowledge, Value
 from assay.render import MOST_PIXELS, ObjectBox, Picture, encode_png, packed_pixels
@@ -39,6 +40,8 @@ from assay.worlds import Source, Split, World, labels_of
 
 PIXELS_AT_ONCE = 4_000_000
 """How many pixels of pictures are in memory at a time, before they are encoded."""
+MOST_BYTES = 4 * MOST_PIXELS
+"""A picture that unpacks to more, which no one may open, stands by its file in the content of its shard."""
 COMPACT = json.JSONEncoder(separators=(",", ":"))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 CORNERS = ("left", "top", "right", "bottom")
@@ -71,12 +74,6 @@ class ShardJob:
         return table_of(writer.task, writer.worlds(split, places), file_names(split.name, places), places)
 
 
-def jobs(recipe: Recipe) -> list[ShardJob]:
-    """Return all shards of all splits, in order."""
-    rows = recipe.shard_rows
-    return [ShardJob(s.name, number) for s in recipe.splits for number in range(-(-s.size // rows))]
-
-
 class ShardWriter:
     """Makes shards of a recipe; each worker process has one."""
 
@@ -85,6 +82,12 @@ class ShardWriter:
         self.task = recipe.task
         self.splits = {split.name: split for split in recipe.splits}
         self._sources = dict[str, Source]()
+
+    @property
+    def jobs(self) -> list[ShardJob]:
+        """All shards of all splits, in order."""
+        rows = self.recipe.shard_rows
+        return [ShardJob(s.name, number) for s in self.recipe.splits for number in range(-(-s.size // rows))]
 
     @property
     def sources(self) -> dict[str, Source]:
@@ -115,15 +118,76 @@ class ShardWriter:
 
     def write(self, job: ShardJob, folder: Folder) -> ShardRecord:
         """Make a shard, write it under a temporary name, and rename it."""
-        write_shard(job.table(self), job, folder)
-        return record(folder, job)
+        return write_shard(job.table(self), job, folder)
+
+    def ensure(self, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
+        """Return the record of a shard that is there and whole, or else make it."""
+        if not (folder / PLAN).exists() and not (folder / NAME).exists():
+            raise RunFailed(
+                f"a node does not see {str(folder)!r}; give a folder that all nodes share, or an object store"
+            )
+        return finished_shard(folder, job, sha256) or self.write(job, folder)
 
 
-def write_shard(table: pa.Table, job: ShardJob, folder: Folder) -> None:
-    """Write the rows of a shard so that its file is either wholly there or not at all."""
+def write_shards(split: str, tables: Iterable[pa.Table], folder: Folder, first: int = 0) -> list[ShardRecord]:
+    """Write tables as the shards of a split, one after another, and return their records.
+
+    Parameters
+    ----------
+    split
+        The name of the split.
+    tables
+        The rows of each shard.
+    folder
+        The folder of the dataset.
+    first
+        The number of the first shard, where others are there.
+    """
+    return [write_shard(table, ShardJob(split, number), folder) for number, table in enumerate(tables, first)]
+
+
+def write_shard(table: pa.Table, job: ShardJob, folder: Folder) -> ShardRecord:
+    """Write the rows of a shard so that its file is either wholly there or not at all; return its record."""
     buffer = io.BytesIO()
     pq.write_table(table, buffer, compression="zstd")
     write_atomically(folder / job.file, buffer.getvalue())
+    return _record(folder, job)
+
+
+def finished_shard(folder: Folder, job: ShardJob, sha256: str | None) -> ShardRecord | None:
+    """Return the record of a shard that an earlier run finished, None if it is damaged or not there."""
+    if not (folder / job.file).is_file():
+        return None
+    try:
+        found = _record(folder, job)
+    except (OSError, ValueError):
+        return None
+    return found if sha256 in (None, found.sha256) and job.fits(found) else None
+
+
+def _record(folder: Folder, job: ShardJob) -> ShardRecord:
+    """Return the record of a shard that is on disk."""
+    data = (folder / job.file).read_bytes()
+    table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
+    digest = hashlib.sha256(data).hexdigest()
+    return ShardRecord(file=job.file, rows=len(table), bytes=len(data), sha256=digest, content=content_of(table))
+
+
+def split_counts(knowledge: Knowledge, tables: Iterable[pa.Table]) -> dict[str, dict[str, dict[str, int]]]:
+    """Return how often each label takes each value in a split, and how many examples have each boundary tag."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in knowledge.label_names}
+    tags: dict[str, Counter[str]] = {name: Counter() for name in knowledge.label_names}
+    for table in tables:
+        for label in knowledge.labels:
+            codes = from_column(table[LABEL + label.name], label.values, label.name)
+            counts[label.name].update(str(label.values[code]) for code in codes.tolist())
+            texts = table[BOUNDARY + label.name].to_pylist() if BOUNDARY + label.name in table.column_names else []
+            tags[label.name].update(tag for text in texts for tag in text.split("; "))
+    return {"labels": dict(map(_sorted, counts.items())), "boundary": dict(map(_sorted, tags.items()))}
+
+
+def _sorted(named: tuple[str, Counter[str]]) -> tuple[str, dict[str, int]]:
+    return named[0], dict(sorted(named[1].items()))
 
 
 def file_names(split: str, places: Array) -> list[str]:
@@ -225,18 +289,6 @@ def features(knowledge: Knowledge, columns: Sequence[Column]) -> dict[str, Any]:
     pictures = {column: kinds[column] for column in columns}
     tags = {BOUNDARY + label.name: value("string") for label in knowledge.labels}
     return {"index": value("int64"), **pictures, **concepts, **labels, **tags, **finer, "style": value("string")}
-
-
-def record(folder: Folder, job: ShardJob) -> ShardRecord:
-    """Return the record of a shard that is on disk."""
-    data = (folder / job.file).read_bytes()
-    table = pq.ParquetFile(io.BytesIO(data)).read(use_threads=False)
-    digest = hashlib.sha256(data).hexdigest()
-    return ShardRecord(file=job.file, rows=len(table), bytes=len(data), sha256=digest, content=content_of(table))
-
-
-MOST_BYTES = 4 * MOST_PIXELS
-"""A picture that unpacks to more, which no one may open, stands by its file."""
 
 
 def content_of(table: pa.Table) -> str:

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from assay.exchange.annotated_copy import Machine as Machine
     from assay.exchange.annotated_copy import annotate as annotate
-    from assay.exchange.annotated_copy import count_labels as count_labels
-    from assay.exchange.annotated_copy import count_tags as count_tags
     from assay.exchange.annotated_copy import likeliest_codes as likeliest_codes
     from assay.exchange.annotation import Annotation as Annotation
     from assay.exchange.cluster import Call as Call

@@ -5,8 +5,7 @@ other programs find one table; in splits that are not named they repeat the trut
 """
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Array, AssayError, Codes, ConfigError, DataError, UnknownName, rng_for, suggestion, write_folder
+from assay.base import Array, Codes, ConfigError, DataError, UnknownName, rng_for, suggestion
 from assay.contracts import (
     BOUNDARY,
     CONCEPT,
@@ -25,7 +24,6 @@ from assay.contracts import (
     SUBCONCEPT,
     Manifest,
     PairsRecord,
-    ShardRecord,
     kind_of_values,
     strings,
     to_column,
@@ -35,15 +33,14 @@ from assay.dataset import (
     SHARD_ROWS,
     ConceptReader,
     Dataset,
-    ShardJob,
     SplitData,
     columns_of,
     features,
-    read_manifest,
-    record,
+    replace_dataset,
+    split_counts,
     versions,
     write_description,
-    write_shard,
+    write_shards,
 )
 from assay.exchange.annotation import ORDER, Annotation, choose_rows
 from assay.exchange.annotator import Annotator, Given, refuse_unknown
@@ -73,17 +70,12 @@ def annotate(
     dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None, source: str | None = None
 ) -> Manifest:
     """Write an annotated copy of a dataset and return its manifest; `source` is what the record calls a machine."""
-    with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
+
+    def is_copy(there: Manifest) -> bool:
+        return there.task.annotation is not None and there.task.annotation.parent == dataset.fingerprint
+
+    with replace_dataset(folder, is_copy) as half:
         return _annotate(dataset, annotation, half, machine, source)
-
-
-def _is_of(folder: Path, dataset: Dataset) -> bool:
-    """Return whether a folder holds an annotated copy of a dataset."""
-    try:
-        annotation = read_manifest(folder).task.annotation
-        return annotation is not None and annotation.parent == dataset.fingerprint
-    except AssayError:
-        return False
 
 
 def _annotate(
@@ -244,15 +236,11 @@ class Copy:
             place += 1
         return table
 
-    def write_shards(self, data: SplitData, table: pa.Table, folder: Path) -> list[ShardRecord]:
-        """Write the shards of a split, with its pictures, one after another."""
-        records = []
-        for number, start in enumerate(range(0, len(data), SHARD_ROWS)):
-            piece, job = data[start : start + SHARD_ROWS], ShardJob(data.name, number)
-            shard = piece.add_pictures(table.slice(start, SHARD_ROWS))
-            write_shard(shard.replace_schema_metadata(self._metadata(shard.column_names)), job, folder)
-            records.append(record(folder, job))
-        return records
+    def shards(self, data: SplitData, table: pa.Table) -> Iterator[pa.Table]:
+        """Give the rows of each shard of a split, with their pictures."""
+        for number, piece in enumerate(data.pieces(SHARD_ROWS)):
+            shard = piece.add_pictures(table.slice(number * SHARD_ROWS, SHARD_ROWS))
+            yield shard.replace_schema_metadata(self._metadata(shard.column_names))
 
     def _metadata(self, columns: Sequence[str]) -> dict[str, str]:
         pictures: list[Any] = [c for c in ("image", "things", "instances", "parts", "depth", "text") if c in columns]
@@ -301,12 +289,12 @@ def _write(
     for split in old.splits:
         annotated = done[split.name]
         table = copy.table(annotated, about["seed"])
-        shards = copy.write_shards(annotated.data, table, folder)
         where = copy.where(split.where, dataset.knowledge.space) if copy.other_concepts else split.where
-        new = {"size": len(annotated.true), "where": where, "shards": shards}
-        new |= {
-            "labels": count_labels(copy.knowledge, annotated.data.labels),
-            "boundary": count_tags(copy.knowledge, table),
+        new = {
+            "size": len(annotated.true),
+            "where": where,
+            "shards": write_shards(split.name, copy.shards(annotated.data, table), folder),
+            **split_counts(copy.knowledge, [table]),
         }
         splits.append(split.but(**new, **({"disjoint_from": []} if copy.other_concepts else {})))
     body = {
@@ -319,9 +307,7 @@ def _write(
     }
     if old.pairs.asked is not None:
         body[PAIRS] = _copied_pairs(dataset, folder, copy, done)
-    manifest = Manifest.of(body)
-    write_description(folder, manifest)
-    return manifest
+    return write_description(folder, Manifest.of(body))
 
 
 def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str, Annotated]) -> PairsRecord:
@@ -333,34 +319,8 @@ def _copied_pairs(dataset: Dataset, folder: Path, copy: Copy, done: Mapping[str,
         return entry
     pairs = dataset[PAIRS]
     kept = pairs.take(np.flatnonzero(np.isin(pairs.pair_rows, done[str(entry.split)].data.index)))
-    return entry.but(size=len(kept), shards=_copied_shards(kept, folder))
-
-
-def _copied_shards(data: SplitData, folder: Path) -> list[ShardRecord]:
-    records = []
-    for number, piece in enumerate(data.pieces(SHARD_ROWS)):
-        job = ShardJob(data.name, number)
-        write_shard(piece.full_table(), job, folder)
-        records.append(record(folder, job))
-    return records
-
-
-def count_labels(knowledge: Knowledge, labels: Codes) -> dict[str, dict[str, int]]:
-    """Return how often each label takes each value."""
-    by_label = {}
-    for place, label in enumerate(knowledge.labels):
-        counts = np.bincount(labels[:, place], minlength=len(label.values)).tolist()
-        by_label[label.name] = {str(v): n for v, n in zip(label.values, counts, strict=True) if n}
-    return by_label
-
-
-def count_tags(knowledge: Knowledge, table: pa.Table) -> dict[str, dict[str, int]]:
-    """Return how many examples are of each variant and near-boundary type of each label."""
-    counts = {}
-    for name in knowledge.label_names:
-        texts = table[BOUNDARY + name].to_pylist() if BOUNDARY + name in table.column_names else []
-        counts[name] = dict(sorted(Counter(tag for text in texts for tag in text.split("; ")).items()))
-    return counts
+    tables = (piece.full_table() for piece in kept.pieces(SHARD_ROWS))
+    return entry.but(size=len(kept), shards=write_shards(PAIRS, tables, folder))
 
 
 def _changes(split: Annotated) -> dict[str, float]:

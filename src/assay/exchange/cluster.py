@@ -11,7 +11,7 @@ from typing import Any
 
 from assay.base import AssayError, ConfigError, Folder, RunFailed, missing_extra
 from assay.contracts import ShardRecord
-from assay.dataset import Recipe, ShardJob, ShardWriter, ensure_shard, versions
+from assay.dataset import Recipe, ShardJob, ShardWriter, versions
 
 THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 LOOPBACK = ("127.0.0.1", "localhost")
@@ -205,7 +205,7 @@ def _do(function: Callable[..., Any], arguments: tuple[Any, ...], folder: Path, 
 
 
 def _shard(recipe: Recipe, job: ShardJob, folder: Folder, sha256: str | None) -> ShardRecord:
-    return ensure_shard(_writer(repr(recipe), recipe), job, folder, sha256)
+    return _writer(repr(recipe), recipe).ensure(job, folder, sha256)
 
 
 def _writer(key: str, recipe: Recipe) -> ShardWriter:

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Array, AssayError, ConfigError, DataError, write_folder
+from assay.base import Array, ConfigError, DataError
 from assay.contracts import PAIRS, Manifest, ShardRecord
 from assay.dataset import (
     COMPACT,
@@ -21,17 +21,15 @@ from assay.dataset import (
     Confounder,
     Coupling,
     Dataset,
-    ShardJob,
     SplitData,
     couplings_of,
     draw_codes,
     file_names,
     pairs_split,
-    read_manifest,
-    record,
+    replace_dataset,
     versions,
     write_description,
-    write_shard,
+    write_shards,
 )
 from assay.render import MARK_NAMES, encode_png, mark_image, open_image
 
@@ -41,7 +39,7 @@ MASKS = ("things", "instances", "parts", "depth")
 def confound_dataset(dataset: Dataset, confounders: Sequence[Confounder], folder: Path) -> Manifest:
     """Write a copy of a dataset whose pictures carry marks that go with their labels, and return its manifest."""
     couplings = _check(dataset, confounders)
-    with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
+    with replace_dataset(folder, lambda there: there.confounded_from == dataset.fingerprint) as half:
         return _write(Copying(dataset, couplings, half))
 
 
@@ -61,14 +59,6 @@ def _check(dataset: Dataset, confounders: Sequence[Confounder]) -> tuple[Couplin
         if confounder.what == "position" and any(column in dataset.manifest.columns for column in MASKS):
             raise ConfigError("confound: 'position' would move pictures and not their masks; make the dataset anew")
     return couplings_of(confounders, dataset.knowledge)
-
-
-def _is_of(folder: Path, dataset: Dataset) -> bool:
-    """Return whether a folder holds a confounded copy of a dataset."""
-    try:
-        return read_manifest(folder).confounded_from == dataset.fingerprint
-    except AssayError:
-        return False
 
 
 @dataclass(frozen=True)
@@ -92,29 +82,20 @@ class Copying:
 
     def write(self, split: str, origin: str) -> list[ShardRecord]:
         """Write a split that shows the examples of `origin`, and return the records of its shards."""
-        whole = self.dataset[origin]
-        shards = []
-        for number, start in enumerate(range(0, len(whole), self.rows)):
-            data = whole[start : start + self.rows]
-            table = self.mark_rows(data.full_table(), split, self.codes(split, data, data.index))
-            shards.append(self._shard(table, ShardJob(split, number)))
-        return shards
+        parts = self.dataset[origin].pieces(self.rows)
+        tables = (self.mark_rows(part.full_table(), split, self.codes(split, part, part.index)) for part in parts)
+        return write_shards(split, tables, self.folder)
 
     def write_pairs(self, origin: str) -> list[ShardRecord]:
         """Write the counterfactual worlds, each marked as the example that it was changed from."""
         changed, data = self.dataset[PAIRS], self.dataset.symbols(origin)
         codes = self.codes(origin, data, data.index)
         by_index = dict(zip(data.index.tolist(), codes, strict=True))
-        shards = []
-        for number, start in enumerate(range(0, len(changed), self.rows)):
-            part = changed[start : start + self.rows]
-            table = self.mark_rows(part.full_table(), PAIRS, [by_index[row] for row in part.pair_rows.tolist()])
-            shards.append(self._shard(table, ShardJob(PAIRS, number)))
-        return shards
-
-    def _shard(self, table: pa.Table, job: ShardJob) -> ShardRecord:
-        write_shard(table, job, self.folder)
-        return record(self.folder, job)
+        tables = (
+            self.mark_rows(part.full_table(), PAIRS, [by_index[row] for row in part.pair_rows.tolist()])
+            for part in changed.pieces(self.rows)
+        )
+        return write_shards(PAIRS, tables, self.folder)
 
     def mark_rows(self, table: pa.Table, split: str, codes: Sequence[Sequence[int]]) -> pa.Table:
         """Return rows with marked pictures, and the codes in their styles."""
@@ -156,6 +137,4 @@ def _write(copying: Copying) -> Manifest:
         "confounded_from": dataset.fingerprint,
         PAIRS: pairs,
     }
-    manifest = Manifest.of(body)
-    write_description(copying.folder, manifest)
-    return manifest
+    return write_description(copying.folder, Manifest.of(body))

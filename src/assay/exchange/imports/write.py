@@ -2,14 +2,12 @@
 
 A true concept that is not known is an empty cell of its column, read as the code -1: no model is supervised by it and
 nothing is judged by it. The labels are those of the table, whatever the rule says; `assay audit` compares the two.
-
-Splits of imported data: as the source has them, and those that it lacks made by a seeded share.
+Splits are as the source has them; those that it lacks are made by a seeded share.
 """
 
 import hashlib
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.base import AssayError, Codes, DataError, Settings, rng_for, write_folder
+from assay.base import Codes, DataError, Settings, rng_for
 from assay.contracts import (
     BOUNDARY,
     CONCEPT,
@@ -26,7 +24,6 @@ from assay.contracts import (
     PAIRS,
     SPLIT_NAME,
     Manifest,
-    ShardRecord,
     SplitRecord,
     numbers,
     strings,
@@ -36,15 +33,14 @@ from assay.dataset import (
     COMPACT,
     IMAGE,
     SHARD_ROWS,
-    ShardJob,
     features,
     file_names,
     pairs_split,
-    read_manifest,
-    record,
+    replace_dataset,
+    split_counts,
     versions,
     write_description,
-    write_shard,
+    write_shards,
 )
 from assay.exchange.imports.pictures import PictureFit, fit_for
 from assay.exchange.imports.settings import ImportSettings, RuleFile, read_rule
@@ -55,6 +51,7 @@ from assay.worlds import CONTENT, SOURCES
 
 UNPLACED = "not placed"
 """The boundary tag of an example that has none: a concept is not known, or no rule is."""
+USUAL = ("train", "valid", "test")
 NO_PAIRS = "the dataset was imported, and its worlds cannot be redrawn"
 
 
@@ -82,16 +79,18 @@ class DatasetWriter:
         """The columns that show an example."""
         return ["image", "text"] if self.texts else ["image"]
 
-    def write(self, split: ImportedSplit) -> list[ShardRecord]:
-        """Write the shards of a split."""
-        records = []
-        for number, start in enumerate(range(0, len(split.table), SHARD_ROWS)):
-            job = ShardJob(split.name, number)
-            write_shard(
-                self._table(split, np.arange(start, min(start + SHARD_ROWS, len(split.table)))), job, self.folder
-            )
-            records.append(record(self.folder, job))
-        return records
+    def write(self, split: ImportedSplit) -> dict[str, Any]:
+        """Write the shards of a split, and return what the manifest says of them."""
+        symbols = list[pa.Table]()
+        shards = write_shards(split.name, self._tables(split, symbols), self.folder)
+        return {"shards": shards, **split_counts(self.knowledge, symbols)}
+
+    def _tables(self, split: ImportedSplit, symbols: list[pa.Table]) -> Iterator[pa.Table]:
+        """Give the rows of each shard; add them, without their pictures, to `symbols`."""
+        for start in range(0, len(split.table), SHARD_ROWS):
+            table = self._table(split, np.arange(start, min(start + SHARD_ROWS, len(split.table))))
+            symbols.append(table.drop(["image"]))
+            yield table
 
     def _table(self, split: ImportedSplit, rows: Codes) -> pa.Table:
         source, places = split.table, rows.tolist()
@@ -108,7 +107,7 @@ class DatasetWriter:
             columns[CONCEPT + concept.name] = to_column(concepts[:, place], concept.values)
         for place, label in enumerate(self.knowledge.labels):
             columns[LABEL + label.name] = to_column(labels[:, place], label.values)
-        columns |= boundary_columns(self.knowledge, concepts)
+        columns |= _boundary_columns(self.knowledge, concepts)
         columns["style"] = strings([COMPACT.encode(_style(source, row)) for row in places], pa.string())
         known = {"huggingface": json.dumps({"info": {"features": features(self.knowledge, self.columns)}})}
         return pa.table(columns).replace_schema_metadata(known)
@@ -128,7 +127,7 @@ def _plain(cell: Any) -> Any:
     return cell if cell is None or isinstance(cell, (bool, int, float, str)) else str(cell)
 
 
-def boundary_columns(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
+def _boundary_columns(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
     """Return where each example lies in each label's rule, as far as that can be told."""
     columns = {}
     known = np.asarray((codes >= 0).all(axis=1))
@@ -143,15 +142,8 @@ def boundary_columns(knowledge: Knowledge, codes: Codes) -> dict[str, pa.Array]:
 
 def write_dataset(table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str) -> Manifest:
     """Write a table as a dataset folder and return its manifest; where something is refused, leave nothing behind."""
-    with write_folder(folder, _is_imported) as half:
+    with replace_dataset(folder, lambda there: there.task.imported is not None) as half:
         return _write(table, half, settings, rule, layout)
-
-
-def _is_imported(folder: Path) -> bool:
-    try:
-        return read_manifest(folder).task.imported is not None
-    except AssayError:
-        return False
 
 
 def _write(table: SourceTable, folder: Path, settings: ImportSettings, rule: Settings, layout: str) -> Manifest:
@@ -164,12 +156,9 @@ def _write(table: SourceTable, folder: Path, settings: ImportSettings, rule: Set
     parts = [_part(table, knowledge, name, splits) for name in split_order(splits)]
     fit = fit_for(table.pictures, table.names, settings.size, settings.resize)
     writer = DatasetWriter(knowledge, fit, folder, bool(table.texts))
-    shards = {part.name: writer.write(part) for part in parts}
-    entries = [_split_entry(part, knowledge, claims, shards[part.name], len(table)) for part in parts]
+    entries = [_split_entry(part, claims, len(table), writer.write(part)) for part in parts]
     about = {**describe_source(table, layout, fit, settings), "missing": _missing(parts)}
-    manifest = _manifest(writer, settings, entries, about)
-    write_description(folder, manifest)
-    return manifest
+    return write_description(folder, _manifest(writer, settings, entries, about))
 
 
 def _manifest(
@@ -256,10 +245,7 @@ def _codes(column: Sequence[Value | None], values: tuple[Value, ...], what: str)
     return np.array([-1 if value is None else places[value] for value in column], dtype=np.int64)
 
 
-def _split_entry(
-    part: ImportedSplit, knowledge: Knowledge, claims: RuleFile, shards: Sequence[ShardRecord], whole: int
-) -> SplitRecord:
-    tags = boundary_columns(knowledge, part.concepts)
+def _split_entry(part: ImportedSplit, claims: RuleFile, whole: int, written: Mapping[str, Any]) -> SplitRecord:
     return SplitRecord(
         name=part.name,
         size=len(part.table),
@@ -269,24 +255,8 @@ def _split_entry(
         pool=part.name,
         disjoint_from=list(claims.apart_from(part.name)),
         quota=None,
-        labels={
-            label.name: _count([label.values[code] for code in part.labels[:, place].tolist()])
-            for place, label in enumerate(knowledge.labels)
-        },
-        boundary={name: _count(_tags(tags[BOUNDARY + name])) for name in knowledge.label_names},
-        shards=list(shards),
+        **written,
     )
-
-
-def _tags(column: pa.Array) -> list[str]:
-    return [tag for text in column.to_pylist() for tag in text.split("; ")]
-
-
-def _count(values: Sequence[Value]) -> Mapping[str, int]:
-    return dict(sorted(Counter(map(str, values)).items()))
-
-
-USUAL = ("train", "valid", "test")
 
 
 def assign_splits(table: SourceTable, shares: Mapping[str, float], seed: int) -> list[str]:
