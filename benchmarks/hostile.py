@@ -22,7 +22,7 @@ from assay.auditing import Audit, audit, audited_dataset
 from assay.base import Settings
 from assay.contracts import Answer, Manifest, Predictions, to_json
 from assay.counting import count_readings
-from assay.dataset import Dataset, write_shards
+from assay.dataset import Dataset, describe, write_shards
 from assay.diagnosis import Curve, InterventionPlan, InterventionResult, Point, diagnose_predictions
 from assay.exchange import ImportSettings, SourceTable, write_dataset
 from assay.lab import BoardRow, MendingCurve, MendingRound, SuiteBoard, find_suite, write_board, write_rows
@@ -130,6 +130,10 @@ def hostile_dataset(folder: Path, names: Sequence[str] = HOSTILE, with_rule: boo
         split["shards"] = [shard.to_dict() for shard in shards]
     folder.joinpath("manifest.json").write_bytes(to_json(_renamed(renamed, names)))
     return Dataset.open(folder)
+
+
+def _card(manifest: Manifest) -> str:
+    return describe(manifest)["README.md"].decode()
 
 
 def _rename_labels(text: str, names: Sequence[str], write: Callable[[str], str]) -> str:
@@ -250,8 +254,8 @@ class Pages:
         made |= {"annotation": {**about, "reader": {"reader": self.text}}}
         sources = dict.fromkeys(self.names, source)
         cards = {
-            "card": card(manifest),
-            "card of a task": card(Manifest.of({**manifest.to_dict(), "task": made, "sources": sources})),
+            "card": _card(manifest),
+            "card of a task": _card(Manifest.of({**manifest.to_dict(), "task": made, "sources": sources})),
         }
         results = audit(audited_dataset(dataset), ("complete",))
         folder = self.folder / "audited"

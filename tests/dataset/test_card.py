@@ -7,10 +7,14 @@ import pytest
 import yaml
 
 from assay.contracts import MENDING
-from assay.dataset import Dataset, card
+from assay.dataset import Dataset, describe
 from assay.exchange import Annotation, annotate, from_table
 from assay.logic import Constraint, Knowledge, parse
 from tests.toys import Coin, Shelf, written
+
+
+def card(manifest):
+    return describe(manifest)["README.md"].decode()
 
 
 def front(text):

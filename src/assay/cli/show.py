@@ -154,7 +154,7 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: "Settings") -> str:
 
 
 def _show_dataset(folder: Path, as_json: bool) -> None:
-    from assay.dataset import Dataset, cells, region_rows
+    from assay.dataset import Dataset, region_tables
 
     dataset = Dataset.open(folder)
     if as_json:
@@ -168,9 +168,9 @@ def _show_dataset(folder: Path, as_json: bool) -> None:
     rows = [[s.name, f"{s.size:,}", s.where, str(s.labels)] for s in manifest.splits]
     print_table(["split", "examples", "worlds where", "labels"], rows)
     names = [split.name for split in manifest.splits]
-    for label, regions in region_rows(manifest).items():
+    for label, regions in region_tables(manifest).items():
         print_text()
-        print_table([label, "worlds where", *names], cells(regions))
+        print_table([label, "worlds where", *names], regions)
 
 
 def _find_in_file(reference: str) -> str:
@@ -205,11 +205,14 @@ def _show_metric(name: str, as_json: bool) -> None:
 
 
 def _print_imported(manifest: "Manifest", about: "ImportRecord") -> None:
-    from assay.dataset import describe_import, rule_text
-    from assay.logic import listing
+    from assay.dataset import describe_import
+    from assay.logic import NO_RULE, listing
 
     print_text(describe_import(about))
-    labels = [[x["name"], listing(x["values"]), rule_text(x["formula"])] for x in manifest.knowledge["labels"]]
+    rules = {
+        x["name"]: "not known" if x["formula"] == str(NO_RULE) else x["formula"] for x in manifest.knowledge["labels"]
+    }
+    labels = [[x["name"], listing(x["values"]), rules[x["name"]]] for x in manifest.knowledge["labels"]]
     concepts = [[x["name"], listing(x["values"]), ""] for x in manifest.knowledge["concepts"]]
     print_table(["concept or label", "values", "rule"], [*concepts, *labels])
     print_text()

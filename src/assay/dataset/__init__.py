@@ -7,11 +7,9 @@ one of its splits. `Confounder` says what a dataset shows that its rule does not
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.dataset.cards import cells as cells
     from assay.dataset.cards import describe as describe
     from assay.dataset.cards import describe_import as describe_import
-    from assay.dataset.cards import region_rows as region_rows
-    from assay.dataset.cards import rule_text as rule_text
+    from assay.dataset.cards import region_tables as region_tables
     from assay.dataset.cards import write_description as write_description
     from assay.dataset.confounded import TRIES as TRIES
     from assay.dataset.confounded import ConfoundedSource as ConfoundedSource

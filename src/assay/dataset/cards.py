@@ -1,17 +1,12 @@
-"""The dataset card: a datasheet that a person reads, with the front matter that Hugging Face reads.
+"""What describes a dataset beside its manifest: the card, a datasheet that a person reads, and the Croissant file.
 
-What an imported dataset says of itself, in words.
-
-How many examples of each split lie in each variant and near-boundary type of each label's rule, or far from it.
-
-The files that describe a dataset: Croissant file, card and manifest, written alike by all who write datasets.
+All who write datasets write them alike. The front matter of the card is what Hugging Face reads.
 """
 
 import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import yaml
 
@@ -22,20 +17,21 @@ from assay.dataset.folder import NAME
 from assay.dataset.recipe import MOST_PAIRS
 from assay.logic import NO_RULE, Boundary, Knowledge, listing
 
+CARD, CROISSANT = "README.md", "croissant.json"
+MOST = 30
+"""How many regions of a label are shown."""
 SHEET = """\
 # {title}
 
-{summary} Made by Assay {version} with seed {seed}; fingerprint {fingerprint}.
+{summary} {made}; fingerprint {fingerprint}.
 
 ## Motivation
 
-**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: every example carries
-its concepts, its labels follow from them by the rule below, and `assay diagnose` compares what a model says with both.
+**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: {why}
 
 ## Composition
 
-**What is an example?** {shown}, the concepts that are true of it, the labels that the rule gives, and the style (every
-random draw that decided its look).
+**What is an example?** {shown}, {example}
 
 {concepts}
 
@@ -47,43 +43,110 @@ random draw that decided its look).
 
 **Are there counterfactuals?** {pairs}
 
-**How hard are the examples?** Where each lies in the rule of each label is in the columns `boundary_...`: in which of
-the ways in which the rule holds, in which of those in which a world just misses it by one concept, or far from both. An
-example can be in several.
+{hardness}{regions}
 
-{regions}
-
-**Is anything missing, noisy or redundant?** {noise} Examples of one split can share concepts; which of them share a
-picture is up to chance. {sources}
+**Is anything missing, noisy or redundant?** {noise}
 
 **Does it relate to people, or hold anything confidential or offensive?** {people}
 
 ## Collection and preprocessing
 
-{drawn}; pictures were
-rendered from them. Item `i` of a split depends on the task, its version, the seed, the split and `i`
-alone, so that the data can be made again to the byte: {remake}.
+{collected}
 
 ## Uses
 
-Concept quality, reasoning shortcuts, interventions, generalisation to combinations not seen in training. It says
-nothing about photographs of the world, and should not be used to compare models on anything but such questions.
+{uses}
 
 ## Distribution and maintenance
 
 `manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
-the folder as it is. A task's version rises when its worlds, pixels or labels change.
+the folder as it is.{maintained}
 """
+DRAWN = {
+    "made": "Made by Assay {version} with seed {seed}",
+    "why": """\
+every example carries
+its concepts, its labels follow from them by the rule below, and `assay diagnose` compares what a model says with \
+both.""",
+    "example": """\
+the concepts that are true of it, the labels that the rule gives, and the style (every
+random draw that decided its look).""",
+    "hardness": """\
+**How hard are the examples?** Where each lies in the rule of each label is in the columns `boundary_...`: in which of
+the ways in which the rule holds, in which of those in which a world just misses it by one concept, or far from both. An
+example can be in several.
+
+""",
+    "noise": """\
+{noise} Examples of one split can share concepts; which of them share a
+picture is up to chance. {sources}""",
+    "people": "{people}",
+    "collected": """\
+{drawn}; pictures were
+rendered from them. Item `i` of a split depends on the task, its version, the seed, the split and `i`
+alone, so that the data can be made again to the byte: {remake}.""",
+    "uses": """\
+Concept quality, reasoning shortcuts, interventions, generalisation to combinations not seen in training. It says
+nothing about photographs of the world, and should not be used to compare models on anything but such questions.""",
+    "maintained": " A task's version rises when its worlds, pixels or labels change.",
+}
+IMPORTED = {
+    "made": "Imported by Assay {version}",
+    "why": """\
+`assay diagnose`
+compares what a model says with the concepts and labels that people gave.""",
+    "example": "the concepts that annotators gave, and the labels.",
+    "hardness": "",
+    "noise": """\
+{missing} Labels are those of the source; whether they follow the rule, if
+one is given, is what `assay audit` tells.""",
+    "people": "Not known to Assay: see the source.",
+    "collected": """\
+It was {how}. The style of an example has the name of its file, and how far annotators agree where there were several.
+It cannot be redrawn: it is not made from a rule.""",
+    "uses": "What the source allows; its licence holds for this copy as well.",
+    "maintained": "",
+}
+"""What is said of drawn worlds would be false of a dataset that was imported."""
 
 
-def _imported_card(manifest: Manifest, about: ImportRecord) -> str:
-    """Return the card of a dataset that was imported: what is said of drawn worlds would be false of it."""
-    knowledge = manifest.knowledge
-    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about.missing.items() if share]
-    return IMPORTED_SHEET.format(
+def describe(manifest: Manifest) -> dict[str, bytes]:
+    """Return the card and the Croissant file of a dataset, by file name."""
+    return {CROISSANT: to_json(croissant(manifest)), CARD: _card(manifest).encode()}
+
+
+def write_description(folder: Folder, manifest: Manifest) -> Manifest:
+    """Write all that describes a dataset, the manifest last, without which it does not load; return the manifest."""
+    for name, data in {**describe(manifest), NAME: to_json(manifest.to_dict())}.items():
+        write_atomically(folder / name, data)
+    return manifest
+
+
+def _card(manifest: Manifest) -> str:
+    """Return the text of the card."""
+    knowledge, about = manifest.knowledge, manifest.task.imported
+    facts: dict[str, str] = {
+        "version": escape_text(str(manifest.versions["assay"])),
+        "seed": escape_text(str(manifest.seed)),
+    }
+    if about is None:
+        facts |= {
+            "noise": _noise(knowledge) + _annotation(manifest.task),
+            "sources": _sources(manifest.sources),
+            "people": _people(manifest.sources),
+            "drawn": prose_text(manifest.drawn.replace("{balance}", _balance(manifest.splits))),
+            "remake": _remake(manifest),
+        }
+    else:
+        gaps = _gaps(about)
+        facts["missing"] = (
+            escape_text(f"Concepts are not known in {listing(gaps)}.") if gaps else "Every concept has a value."
+        )
+        facts["how"] = escape_text(describe_import(about))
+    sentences = DRAWN if about is None else IMPORTED
+    body = SHEET.format(
         title=escape_text(manifest.task.name),
         summary=prose_text(manifest.summary.rstrip(".") + "."),
-        version=escape_text(str(manifest.versions["assay"])),
         fingerprint=code_text(manifest.fingerprint),
         shown=_example(manifest.columns, manifest.layout),
         concepts=_concepts(knowledge),
@@ -92,34 +155,7 @@ def _imported_card(manifest: Manifest, about: ImportRecord) -> str:
         splits=_splits(manifest),
         pairs=_pairs(manifest.pairs),
         regions=_regions(manifest),
-        missing=escape_text(f"Concepts are not known in {listing(gaps)}.") if gaps else "Every concept has a value.",
-        how=escape_text(describe_import(about)),
-    )
-
-
-def card(manifest: Manifest) -> str:
-    """Return the text of the card."""
-    if manifest.task.imported is not None:
-        return f"---\n{_front(manifest)}---\n\n{_imported_card(manifest, manifest.task.imported)}"
-    knowledge, layout, task = manifest.knowledge, manifest.layout, manifest.task
-    body = SHEET.format(
-        title=escape_text(task.name),
-        summary=prose_text(manifest.summary.rstrip(".") + "."),
-        version=escape_text(str(manifest.versions["assay"])),
-        seed=escape_text(str(manifest.seed)),
-        fingerprint=code_text(manifest.fingerprint),
-        shown=_example(manifest.columns, layout),
-        concepts=_concepts(knowledge),
-        labels=_labels(knowledge),
-        constraints=_constraints(knowledge),
-        splits=_splits(manifest),
-        pairs=_pairs(manifest.pairs),
-        regions=_regions(manifest),
-        noise=_noise(knowledge) + _annotation(task),
-        sources=_sources(manifest.sources),
-        people=_people(manifest.sources),
-        drawn=prose_text(manifest.drawn.replace("{balance}", _balance(manifest.splits))),
-        remake=_remake(manifest),
+        **{name: sentence.format(**facts) for name, sentence in sentences.items()},
     )
     return f"---\n{_front(manifest)}---\n\n{body}"
 
@@ -195,7 +231,7 @@ def _concepts(knowledge: Mapping[str, Any]) -> str:
 
 def _labels(knowledge: Mapping[str, Any]) -> str:
     rows = [
-        [x["name"], Markdown(code_text(rule_text(x["formula"])) + _odds(x)), listing(x["values"])]
+        [x["name"], Markdown(code_text(_rule(x["formula"])) + _odds(x)), listing(x["values"])]
         for x in knowledge["labels"]
     ]
     return markdown_table(["label", "rule", "values"], rows)
@@ -263,11 +299,9 @@ def _pairs(part: PairsRecord) -> str:
 
 
 def _regions(manifest: Manifest) -> str:
-    names = [split.name for split in manifest.splits]
-    return "\n\n".join(
-        markdown_table([label, "worlds where", *names], cells(rows, code_text))
-        for label, rows in region_rows(manifest).items()
-    )
+    head = ["worlds where", *(split.name for split in manifest.splits)]
+    tables = region_tables(manifest, code_text)
+    return "\n\n".join(markdown_table([label, *head], rows) for label, rows in tables.items())
 
 
 def _share(split: SplitRecord) -> str:
@@ -293,56 +327,7 @@ def _sources(sources: Mapping[str, Any]) -> str:
     return f"Made from {'; '.join(texts)}; images of one pool never occur in another." if texts else ""
 
 
-IMPORTED_SHEET = """\
-# {title}
-
-{summary} Imported by Assay {version}; fingerprint {fingerprint}.
-
-## Motivation
-
-**Why was it made?** To tell whether a model has learned the concepts and the rule, or a shortcut: `assay diagnose`
-compares what a model says with the concepts and labels that people gave.
-
-## Composition
-
-**What is an example?** {shown}, the concepts that annotators gave, and the labels.
-
-{concepts}
-
-{labels}
-
-{constraints}
-
-{splits}
-
-**Are there counterfactuals?** {pairs}
-
-{regions}
-
-**Is anything missing, noisy or redundant?** {missing} Labels are those of the source; whether they follow the rule, if
-one is given, is what `assay audit` tells.
-
-**Does it relate to people, or hold anything confidential or offensive?** Not known to Assay: see the source.
-
-## Collection and preprocessing
-
-It was {how}. The style of an example has the name of its file, and how far annotators agree where there were several.
-It cannot be redrawn: it is not made from a rule.
-
-## Uses
-
-What the source allows; its licence holds for this copy as well.
-
-## Distribution and maintenance
-
-`manifest.json` has the hash of every file, `croissant.json` describes the columns, and `datasets.load_dataset` opens
-the folder as it is.
-"""
-"""The card of a dataset that was imported: what is said of drawn worlds would be false of it."""
-
-
-def rule_text(formula: str) -> str:
-    """Return a rule as it is shown."""
+def _rule(formula: str) -> str:
     return "not known" if formula == str(NO_RULE) else formula
 
 
@@ -357,68 +342,40 @@ def describe_import(about: ImportRecord) -> str:
         f"imported from {about.layout}: {about.examples:,} examples, splits {about.splits}, pictures "
         f"resized by {about.resize}"
     )
-    gaps = [f"{100 * share:.0f} % of {name}" for name, share in about.missing.items() if share]
+    gaps = _gaps(about)
     text += f"; not known: {', '.join(gaps)}" if gaps else ""
     return text + (f"; annotators agree to {100 * about.agreement:.0f} %" if about.agreement is not None else "")
 
 
-Kind = Literal["holds", "just misses", "changes", "far"]
-MOST = 30
-"""How many rows of a label are shown."""
+def _gaps(about: ImportRecord) -> list[str]:
+    return [f"{100 * share:.0f} % of {name}" for name, share in about.missing.items() if share]
 
 
-@dataclass(frozen=True)
-class RegionRow:
-    """A variant, a near-boundary type, the worlds whose label one concept changes, or those that are far.
+def region_tables(manifest: Manifest, shown: Callable[[str], str] = str) -> dict[str, list[list[str]]]:
+    """Return for each label how many examples of each split lie in each variant and near-boundary type of its rule.
 
-    `counts` has a number for each split.
+    A row is the kind of a region, its name as `shown`, and a count for each split; regions without examples are left
+    out. Of a label that no region tells about, the worlds whose label one concept changes are counted.
     """
-
-    label: str
-    kind: Kind
-    name: str
-    counts: tuple[int, ...]
-
-
-def region_rows(manifest: Manifest) -> dict[str, list[RegionRow]]:
-    """Return the rows of each label, in the order of its rule; only those of which some split has an example."""
     knowledge = Knowledge.from_dict(manifest.knowledge)
     if not knowledge.has_rule:
         return {}
     pairs = zip(knowledge.label_names, knowledge.boundaries, strict=True)
-    return {label: _rows(label, boundary, manifest.splits) for label, boundary in pairs}
+    return {label: _region_rows(label, boundary, manifest.splits, shown) for label, boundary in pairs}
 
 
-def _rows(label: str, boundary: Boundary, splits: list[SplitRecord]) -> list[RegionRow]:
-    regions: list[tuple[Kind, str]] = [("holds", region.name) for region in boundary.variants]
+def _region_rows(
+    label: str, boundary: Boundary, splits: Sequence[SplitRecord], shown: Callable[[str], str]
+) -> list[list[str]]:
+    regions = [("holds", region.name) for region in boundary.variants]
     regions += [("just misses", region.name) for region in boundary.types]
     if not boundary.explicit:
         regions += [("changes", f"change {name}") for name in boundary.space.names]
-    regions.append(("far", "far"))
-    counted = [split.boundary.get(label, {}) for split in splits]  # older datasets have no counts
-    rows = [RegionRow(label, kind, name, tuple(by_name.get(name, 0) for by_name in counted)) for kind, name in regions]
-    return [row for row in rows if any(row.counts)]
-
-
-def cells(rows: list[RegionRow], shown: Callable[[str], str] = str) -> list[list[str]]:
-    """Return rows as texts, kind first; of many the first, and how many more there are."""
-    named = ["all others" if row.kind == "far" else shown(row.name) for row in rows]
-    texts = [[row.kind, name, *map(str, row.counts)] for row, name in zip(rows, named, strict=True)][:MOST]
+    rows = []
+    for kind, name in [*regions, ("far", "far")]:
+        counts = [split.boundary.get(label, {}).get(name, 0) for split in splits]  # older datasets have none
+        if any(counts):
+            rows.append([kind, "all others" if kind == "far" else shown(name), *map(str, counts)])
     if len(rows) > MOST:
-        texts.append(["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in rows[0].counts)])
-    return texts
-
-
-CARD, CROISSANT = "README.md", "croissant.json"
-
-
-def describe(manifest: Manifest) -> dict[str, bytes]:
-    """Return the card and the Croissant file of a dataset, by file name."""
-    return {CROISSANT: to_json(croissant(manifest)), CARD: card(manifest).encode()}
-
-
-def write_description(folder: Folder, manifest: Manifest) -> Manifest:
-    """Write all that describes a dataset, the manifest last: without it the folder does not load. Return the manifest."""
-    for name, data in {**describe(manifest), NAME: to_json(manifest.to_dict())}.items():
-        write_atomically(folder / name, data)
-    return manifest
+        rows[MOST:] = [["", f"and {len(rows) - MOST} more, in manifest.json", *("" for _ in splits)]]
+    return rows

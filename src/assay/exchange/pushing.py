@@ -1,9 +1,7 @@
-"""Copies a whole dataset to another folder, to an address that fsspec knows, or to the Hugging Face hub.
+"""Copies a whole dataset to another folder, to an address that fsspec knows, to the Hugging Face hub, or into one file.
 
 The hub gets one commit with the shards, the card (whose front matter lists the splits and the counterfactual pairs),
 the Croissant description and the manifest. `Dataset.open("hf://USER/NAME")` and `datasets.load_dataset` open it.
-
-A dataset folder as one compressed file, the same bytes for the same data.
 """
 
 import gzip
@@ -27,9 +25,11 @@ from assay.base import (
     refuse_outward,
     write_atomically,
 )
-from assay.dataset import CARD, CROISSANT, NAME, Dataset, describe, read_manifest
+from assay.dataset import NAME, Dataset, describe, read_manifest
 
 AUDIT = "audit.json"
+FORMATS = ("zip", "tar.gz", "tar.bz2")
+OTHER_NAMES = {"gzip": "tar.gz", "bz2": "tar.bz2", "tgz": "tar.gz"}
 REPOSITORY = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)")
 
 
@@ -42,8 +42,12 @@ def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder
     refuse_outward(target)
     _refuse_another(dataset, target)
     dataset.fetch_all()
-    _describe(dataset)
-    names = file_names(dataset)
+    described = describe(dataset.manifest)
+    for name, text in described.items():
+        if not (dataset.folder / name).exists():  # a fetched copy has the shards and the manifest only
+            write_atomically(dataset.folder / name, text)
+    audited = [AUDIT] if (dataset.folder / AUDIT).is_file() else []
+    names = [*(shard.file for shard in dataset.manifest.shards), *described, *audited, NAME]
     for shard in dataset.manifest.shards:
         if hashlib.sha256((dataset.folder / shard.file).read_bytes()).hexdigest() != shard.sha256:
             raise DataError(f"shard {str(dataset.folder / shard.file)!r} does not match its hash: it is damaged")
@@ -56,25 +60,12 @@ def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder
     return target
 
 
-def file_names(dataset: Dataset) -> list[str]:
-    """Return the files of a dataset, relative to its folder; the manifest last, without which it is not whole."""
-    described = [name for name in (CARD, CROISSANT, AUDIT) if (dataset.folder / name).is_file()]
-    return [*(shard.file for shard in dataset.manifest.shards), *described, NAME]
-
-
 def _refuse_another(dataset: Dataset, target: Folder) -> None:
     """Refuse a place where another dataset lies."""
     if (target / NAME).is_file():
         there = read_manifest(target).fingerprint
         if there != dataset.fingerprint:
             raise DataError(f"{str(target)!r} holds another dataset (fingerprint {there}); choose another place")
-
-
-def _describe(dataset: Dataset) -> None:
-    """Write the card and the Croissant description where a fetched copy lacks them."""
-    for name, text in describe(dataset.manifest).items():
-        if not (dataset.folder / name).exists():
-            write_atomically(Path(dataset.folder / name), text)
 
 
 def _push_to_hub(dataset: Dataset, target: RemotePath, names: list[str], private: bool) -> None:
@@ -97,12 +88,8 @@ def _push_to_hub(dataset: Dataset, target: RemotePath, names: list[str], private
         raise DataError(f"cannot push to {str(target)!r}: {type(error).__name__}: {error}") from None
 
 
-FORMATS = ("zip", "tar.gz", "tar.bz2")
-OTHER_NAMES = {"gzip": "tar.gz", "bz2": "tar.bz2", "tgz": "tar.gz"}
-
-
 def archive(folder: Path, form: str) -> Path:
-    """Pack a dataset folder beside itself and return the file."""
+    """Pack a dataset folder beside itself into one file, the same bytes for the same data, and return the file."""
     form = OTHER_NAMES.get(form, form)
     if form not in FORMATS:
         raise ConfigError(f"no archive format {form!r}; there is: {', '.join(FORMATS)}")
