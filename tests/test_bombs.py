@@ -19,6 +19,8 @@ from tests.samples import needs_task
 
 pytestmark = needs_task("mnlogic")
 MOST_MEGABYTES = 400
+LONG = "sixty million equal rows"
+"""A file that takes seconds to refuse; whatever the command, the same code does."""
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +35,7 @@ def place(tmp_path_factory):
 
 @pytest.mark.parametrize("attempts", [hostile_values, small_files])
 def test_nothing_ends_in_a_traceback_or_takes_much_memory(place, attempts):
-    outcomes = {name: attempt(work) for name, work in attempts(place)}
+    outcomes = {name: attempt(work) for name, work in attempts(place) if not name.startswith(LONG) or ": score" in name}
     assert len(outcomes) >= 20
     assert {name: found for name, found in outcomes.items() if found.is_fault} == {}
     assert {name: found for name, found in outcomes.items() if found.megabytes > MOST_MEGABYTES} == {}

@@ -15,7 +15,7 @@ import pytest
 from assay.base import DataError, install_line
 from assay.dataset import Dataset
 from assay.exchange import EXPORTS
-from assay.lab import STRATEGIES, LocalWorkers, perform
+from assay.lab import STRATEGIES
 from assay.metrics import METRICS
 from assay.models import BACKBONES, METHODS, MODELS
 from assay.tasks import TASKS
@@ -56,12 +56,6 @@ def lamps(tmp_path):
     path = tmp_path / "lamps.py"
     path.write_text("\n".join(cells))
     return path
-
-
-@pytest.fixture
-def in_process(monkeypatch):
-    """Let studies do their steps here: each process of theirs imports torch anew."""
-    monkeypatch.setattr(LocalWorkers, "run", lambda self, steps, output, poll: (perform(s, output) for s in steps))
 
 
 def test_the_commands_of_the_page_in_their_order(assay, tmp_path, monkeypatch, in_process):
@@ -288,7 +282,7 @@ def test_predictions_by_hand_are_scored_and_diagnosed_without_torch(program, eve
 @needs_task("mnlogic")
 def test_ctrl_c_leaves_nothing_half_made_and_the_same_command_goes_on(tmp_path):
     folder = tmp_path / "data"
-    words = ["make", "mnlogic", "-o", str(folder), "-n", "40000", *PIXELS]
+    words = ["make", "mnlogic", "-o", str(folder), "-n", "16000", *PIXELS]
     words += ["--split", "valid=10", "--split", "test=10", "--split", "hard=10"]
     command = [sys.executable, "-m", "assay", *words]
     started = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -301,4 +295,4 @@ def test_ctrl_c_leaves_nothing_half_made_and_the_same_command_goes_on(tmp_path):
     with pytest.raises(DataError, match="it is half made; run the same 'assay make' again"):
         Dataset.open(folder)
     again = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "were there" in again.stderr and len(Dataset.open(folder).symbols("train")) == 40_000
+    assert "were there" in again.stderr and len(Dataset.open(folder).symbols("train")) == 16_000

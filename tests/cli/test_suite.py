@@ -21,7 +21,7 @@ def test_suites_are_listed_and_shown(assay):
 
 
 @needs_task("mnlogic")
-def test_data_are_made_and_judged(assay, tmp_path):
+def test_data_are_made_and_judged(assay, tmp_path, in_process):
     out, name = tmp_path / "suite", "digits-parity"
     made = assay("suite", "make", "-o", out, "--dataset", name, "--workers", 1, "--json")
     assert json.loads(made.out) == {name: SUITE.dataset(name).fingerprint}

@@ -35,7 +35,7 @@ def test_examples_are_understood(name, example):
 
 
 @needs_task("mnlogic")
-def test_verdicts_are_a_table_without_control_characters_where_there_is_no_terminal(assay, tmp_path):
+def test_verdicts_are_a_table_without_control_characters_where_there_is_no_terminal(assay, tmp_path, in_process):
     (tmp_path / "s.yaml").write_text(
         "tasks: [{task: mnlogic, k: 3}]\nmodels: [tree, rules]\nn: 32\noutput: out\nseeds: [0]\n"
     )

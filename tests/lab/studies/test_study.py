@@ -55,7 +55,7 @@ def runs(folder):
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
     folder = tmp_path_factory.mktemp("study")
-    run_study(study(folder), workers=LocalWorkers(1))  # a process more would import torch once more
+    run_study(study(folder), workers=Here())  # a process of its own would import torch once more
     return folder
 
 

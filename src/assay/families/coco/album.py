@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
@@ -106,9 +106,7 @@ class Album:
     def pools(self, valid: float, hard: float) -> dict[str, Array]:
         """Return the images of each pool, no image in two: a share of the training images is `valid`, a share of the
         test images `hard`. What is in a pool depends on the images' names only, and on no seed."""
-        order = np.array(
-            sorted(range(len(self)), key=lambda number: digest("pool", self.files[number])), dtype=np.int64
-        )
+        order = np.array(_shuffled("pool", self.files), dtype=np.int64)
         cuts = {0: (valid, "valid", "train"), 1: (hard, "hard", "test")}
         pools = {}
         for part, (share, first, rest) in cuts.items():
@@ -147,9 +145,15 @@ def _recoded(album: Album, names: tuple[str, ...]) -> Album:
     return replace(album, categories=names, classes=places[album.classes])
 
 
+@lru_cache(maxsize=8)
+def _shuffled(purpose: str, files: tuple[str, ...]) -> list[int]:
+    """Return the numbers of files in an order that depends on the purpose and on their names only."""
+    return sorted(range(len(files)), key=lambda number: digest(purpose, files[number]))
+
+
 def hold_out_test(album: Album, test: float) -> Album:
     """Return an album of which a share of the images, chosen by their names, is for testing."""
-    order = sorted(range(len(album)), key=lambda number: digest("test", album.files[number]))
+    order = _shuffled("test", album.files)
     parts = np.zeros(len(album), dtype=np.int64)
     parts[order[: round(test * len(album))]] = 1
     return replace(album, parts=parts)

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -42,6 +43,7 @@ def _study_files() -> dict[str, Path]:
     return {path.stem: path for path in sorted(paths) if path.suffix == ".yaml"}
 
 
+@cache
 def _read(name: str, path: Path) -> ReadyStudy:
     values = load_yaml(path).values
     return ReadyStudy(name, values["about"], values)
