@@ -15,18 +15,24 @@ if TYPE_CHECKING:
     from assay.api import annotate as annotate
     from assay.api import attribute as attribute
     from assay.api import audit as audit
+    from assay.api import check as check
+    from assay.api import clean as clean
     from assay.api import confound as confound
     from assay.api import count as count
     from assay.api import decode as decode
+    from assay.api import demo as demo
     from assay.api import diagnose as diagnose
     from assay.api import discover as discover
+    from assay.api import doctor as doctor
     from assay.api import export as export
     from assay.api import import_folder as import_folder
     from assay.api import intervene as intervene
     from assay.api import leakage as leakage
+    from assay.api import list as list
     from assay.api import load as load
     from assay.api import make as make
     from assay.api import mend as mend
+    from assay.api import new as new
     from assay.api import pairs as pairs
     from assay.api import plot_coverage as plot_coverage
     from assay.api import plot_errors as plot_errors
@@ -40,6 +46,7 @@ if TYPE_CHECKING:
     from assay.api import saliency as saliency
     from assay.api import score as score
     from assay.api import score_entry as score_entry
+    from assay.api import show as show
     from assay.api import train as train
     from assay.api import view as view
     from assay.base import AssayError as AssayError

@@ -17,9 +17,7 @@ from tests.samples import needs_task
 
 pytestmark = needs_task("mnlogic")
 
-TERMINAL = {"demo", "list", "show", "doctor", "clean", "study", "new", "check"}
-"""What is for people at a terminal; `assay.TASKS`, `Dataset.manifest` and `assay.check_task` are their likes in Python."""
-CALLED = {"run": "run_study", "suite": "run_suite", "import": "import_folder"}
+CALLED = {"run": "run_study", "study": "run_study", "suite": "run_suite", "import": "import_folder"}
 UNITS = {"seeds": (0,), "repetitions": 1, "units": 4, "device": "cpu"}
 
 
@@ -40,8 +38,8 @@ def test_every_verb_is_a_function(capsys: pytest.CaptureFixture[str], monkeypatc
     with pytest.raises(SystemExit):
         main()
     verbs = set(re.findall(r"(?m)^  ([a-z]+)  ", capsys.readouterr().out))
-    assert len(verbs) > 30 and {"make", "train", *TERMINAL} < verbs
-    missing = [verb for verb in verbs - TERMINAL if not callable(getattr(assay, CALLED.get(verb, verb), None))]
+    assert len(verbs) > 30 and {"make", "train", "list", "doctor"} < verbs
+    missing = [verb for verb in verbs if not callable(getattr(assay, CALLED.get(verb, verb), None))]
     assert not missing
 
 
@@ -75,6 +73,17 @@ VERBS: dict[str, tuple[str, Callable[[Any, Any, Path], dict[str, Any]]]] = {
     ),
     "attribute": ("RUN --split hard", lambda run, data, to: found(**assay.attribute(run, split="hard").to_dict())),
     "leakage": ("RUN DATA --seed 2", lambda run, data, to: found(**assay.leakage(run, seed=2).to_dict())),
+    "list": ("models", lambda run, data, to: {"": assay.list("models").data}),
+    "list of all": ("", lambda run, data, to: assay.list().data),
+    "list thresholds": ("thresholds", lambda run, data, to: {"": assay.list("thresholds").data}),
+    "study list": ("list", lambda run, data, to: {"": assay.list("studies").data}),
+    "suite list": ("list", lambda run, data, to: {"": assay.list("suites").data}),
+    "show a task": ("mnlogic --set k=3", lambda run, data, to: found(**assay.show("mnlogic", k=3).data)),
+    "show a model": ("cbm", lambda run, data, to: found(**assay.show("cbm").data)),
+    "show a finding": ("spurious", lambda run, data, to: found(**assay.show("spurious").data)),
+    "show a dataset": ("DATA", lambda run, data, to: found(**assay.show(str(data.folder)).data)),
+    "doctor": ("", lambda run, data, to: found(**assay.doctor().data)),
+    "clean": ("", lambda run, data, to: {"": assay.clean().data}),
     "audit": ("DATA --no-write", lambda run, data, to: found(**assay.audit(data).to_dict())),
     "audit by one check": (
         "DATA --check labels",
@@ -133,14 +142,58 @@ def test_a_function_finds_what_the_command_prints(
     words, call = VERBS[verb]
     (tmp_path / "rule.yaml").write_text("labels: {z: a and not c}\n")
     places = {"RUN": run, "DATA": data.folder, "NEW": tmp_path / "new", "RULE": tmp_path / "rule.yaml"}
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     arguments = [str(places.get(word, word)) for word in words.split()]
     monkeypatch.setattr("sys.argv", ["assay", verb.split()[0], *arguments, "--json"])
     with pytest.raises(SystemExit) as ended:
         main()
     assert ended.value.code in (None, 0, 1)
-    printed = without(json.loads(capsys.readouterr().out))
+    told = json.loads(capsys.readouterr().out)
+    printed = without(told if isinstance(told, dict) else {"": told})
     mine = without(call(run, data, tmp_path))
     assert mine and {key: printed[key] for key in mine} == mine
+
+
+def test_what_there_is_shows_as_text_table_and_frame() -> None:
+    metrics = assay.list("metrics")
+    assert {row["name"] for row in metrics.rows} == set(assay.METRICS)
+    assert list(metrics.to_frame().columns) == ["name", "summary"] and len(metrics.to_frame()) == len(assay.METRICS)
+    assert str(metrics) == repr(metrics) and str(metrics).splitlines()[1].startswith(next(iter(assay.METRICS)))
+    assert metrics._repr_html_().count("<tr>") == 1 + len(assay.METRICS)
+    kinds = {row["kind"] for row in assay.list().rows}
+    assert {"tasks", "models", "metrics"} < kinds and not {"findings", "thresholds", "studies"} & kinds
+    assert "collapse" in str(assay.show("collapse")) and assay.show("collapse").rows[0]["better"] == "lower"
+    with pytest.raises(assay.AssayError, match="nothing to list under 'metric'; did you mean 'metrics'"):
+        assay.list("metric")
+
+
+def test_a_file_is_begun_and_checked(tmp_path: Path) -> None:
+    path = assay.new("metric", "my-metric", tmp_path)
+    assert path == tmp_path / "my_metric.py"
+    outcomes = assay.check(path)
+    assert list(outcomes) == ["my_metric"] and all(law.passed for law in outcomes["my_metric"])
+    assay.require(outcomes["my_metric"])
+    with pytest.raises(assay.AssayError, match="is there already; choose another name"):
+        assay.new("metric", "my-metric", tmp_path)
+    (tmp_path / "empty.py").write_text("")
+    with pytest.raises(assay.AssayError, match="empty.py defines no task, model, metric or finding"):
+        assay.check(tmp_path / "empty.py")
+
+
+def test_caches_are_listed_and_emptied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    for folder in ("made", "decoded-12", "decoded-34"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "x").write_bytes(b"four")
+    assert [(row["name"], row["bytes"], row["removed"]) for row in assay.clean().rows] == [
+        ("decoded", 8, False),
+        ("made", 4, False),
+    ]
+    assert assay.doctor().data["caches"] == {"decoded": 8, "made": 4}
+    assert assay.clean(["decoded"], yes=True).notes == ("removed 8 bytes",)
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+    with pytest.raises(assay.AssayError, match="there is no cache called 'mad'; did you mean 'made'"):
+        assay.clean(["mad"])
 
 
 def test_data_go_by_a_folder_as_well_as_opened(data: Dataset, run: Path, tmp_path: Path) -> None:
@@ -226,8 +279,29 @@ def test_interventions_need_no_folder_of_runs(data: Dataset, run: Path) -> None:
     assert one.curve.points[-1].accuracy >= one.curve.points[0].accuracy
     file = assay.intervene(run / "predictions" / "test.parquet", data, budget="0", policy="random", baseline=run)
     assert file.curve.points[0].gain == pytest.approx(file.curve.points[0].accuracy - one.curve.points[0].accuracy)
-    with pytest.raises(assay.AssayError, match="'test.parquet' is a predictions file|is a predictions file; name"):
+    with pytest.raises(assay.AssayError, match="is a predictions file; name the dataset folder after it"):
         assay.intervene(run / "predictions" / "test.parquet")
+
+
+def test_interventions_on_several_runs_come_back_together(data: Dataset, run: Path) -> None:
+    how = {"budget": "0", "policy": "random"}
+    both = assay.intervene([run, run / "predictions" / "test.parquet"], data, **how)
+    assert list(both.results) == ["run", "test.parquet"] and len(both.to_dict()["runs"]) == 2
+    assert both.results["run"].curve == assay.intervene(run, **how).curve
+
+
+def test_counterfactual_worlds_of_any_split_go_to_a_file(data: Dataset, tmp_path: Path) -> None:
+    there = assay.pairs(data)
+    assert len(there) == data.pairs.size and assay.pairs(data.folder).fingerprint == data.fingerprint
+    changed = assay.pairs(data, tmp_path / "p.parquet", n=5, split="hard")
+    assert changed.name == "hard-pairs" and len(changed) == 10 and (tmp_path / "p.parquet").exists()
+    with pytest.raises(assay.AssayError, match="--split and --do need -o FILE"):
+        assay.pairs(data, split="hard")
+
+
+def test_annotations_by_a_rule_use_no_machine(data: Dataset, tmp_path: Path) -> None:
+    copy = assay.annotate(data, tmp_path / "copy", concept_noise=0.2)
+    assert isinstance(copy, Dataset) and copy.usage == {} and copy.fingerprint == Dataset.open(copy.folder).fingerprint
 
 
 def test_pictures_of_ones_own_are_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,6 +326,9 @@ def test_a_study_is_kept_and_read(tmp_path: Path) -> None:
     assert repr(result).startswith("StudyResult(1 runs, ")
     whole = assay.run_study(STUDY, tmp_path / "out")
     assert {record.model for record in whole.records} == {"tree", "rules"} and len(whole.verdicts) == 2
+    told: list[str] = []
+    planned = assay.run_study(STUDY, tmp_path / "other", plan=True, trial=False, say=told.append)
+    assert len(planned.names) == 4 and told and not planned.verdicts and not (tmp_path / "other").exists()
     with pytest.raises(assay.AssayError, match="no study file and no ready study named 'rsbensh'"):
         assay.run_study("rsbensh")
 

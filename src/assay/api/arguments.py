@@ -1,6 +1,6 @@
-"""What verbs are given: a dataset or where it lies, settings as a file or as values, thresholds."""
+"""What verbs are given: a dataset or where it lies, settings as a file or as values, whom to tell."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,8 @@ Data = Dataset | Folder | str
 """A dataset, or the folder or address where it lies."""
 ConfigSource = Settings | Mapping[str, Any] | Path | str | None
 """Settings, or the YAML file that holds them."""
+Say = Callable[[str], Any]
+"""Is told in words what happens, such as `print`."""
 
 
 def open_dataset(dataset: Data) -> Dataset:
@@ -20,12 +22,14 @@ def open_dataset(dataset: Data) -> Dataset:
 
 def merge_settings(config: ConfigSource, given: Mapping[str, Any] | None = None) -> Settings:
     """Return the settings of a file or mapping with those given on top."""
-    if config is None:
-        base = Settings()
-    elif isinstance(config, Settings):
+    if isinstance(config, Settings):
         base = config
-    elif isinstance(config, Mapping):
-        base = Settings(dict(config))
+    elif config is None or isinstance(config, Mapping):
+        base = Settings(dict(config or {}))
     else:
         base = load_yaml(Path(config))
     return base.merge(Settings(dict(given or {})))
+
+
+def ignore(text: str) -> None:
+    """Be told something that nobody wants to hear."""

@@ -1,13 +1,13 @@
 """Copies of a dataset: imported, annotated, with a mark, with changed worlds, in another format, elsewhere."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
-from assay.base import Folder, Settings, progress_bar, validate, write_atomically
-from assay.contracts import PAIRS, Manifest, parquet_bytes
+from assay.base import ConfigError, Folder, Settings, progress_bar, validate, write_atomically
+from assay.contracts import PAIRS, parquet_bytes
 from assay.dataset import (
     MOST_PAIRS,
     Confounder,
@@ -66,66 +66,56 @@ def import_folder(
     return write_imported(source, output, None if rule is None else Path(rule), merge_settings(config, chosen))
 
 
-def pairs(dataset: Dataset) -> SplitData:
-    """Return the counterfactual worlds of a dataset; one that has none gets them now, if its task is at hand."""
-    if dataset.pairs is None:
-        redraw_pairs(dataset)
-        dataset = Dataset.open(dataset.folder)
-    return dataset[PAIRS]
+def pairs(
+    dataset: Data,
+    output: Path | str | None = None,
+    *,
+    n: int | None = None,
+    split: str = "test",
+    do: Sequence[str] = (),
+    redraw: bool = False,
+    progress: bool | None = None,
+    config: ConfigSource = None,
+) -> SplitData:
+    """Return the counterfactual worlds of a dataset; one that has none gets them now, if its task is at hand.
 
-
-def redraw_pairs(
-    dataset: Data, count: int | None = None, *, progress: bool | None = None, config: ConfigSource = None
-) -> Manifest:
-    """Draw the split of counterfactual worlds of a dataset anew, and return its new manifest.
+    With `output` they are worlds of any split before and after a change, and go to a file of their own: those that were
+    changed are its second half.
 
     Parameters
     ----------
     dataset
-        The dataset, or its folder.
-    count
+        The dataset, or its folder or address.
+    output
+        A Parquet file, instead of the dataset's split `pairs`.
+    n
         How many; by default as many as before.
+    split
+        With `output`: the split whose worlds are changed.
+    do
+        With `output`, instead: one of the task's interventions, or `CONCEPT=VALUE`, on all worlds that it applies to.
+    redraw
+        Whether to draw the split anew where there is one.
     progress
         Whether to show progress on standard error.
     config
-        Settings that say where the sources of the task lie now.
+        Settings that say where the sources of the task lie now, or the YAML file that has them.
     """
     opened = open_dataset(dataset)
+    if output is None:
+        if do or split != "test":
+            raise ConfigError(
+                "--split and --do need -o FILE; the dataset's own split holds single changes of test worlds"
+            )
+        if redraw or n is not None or opened.pairs is None:
+            task = task_of(opened, merge_settings(config))
+            with progress_bar(progress) as bar:
+                refresh_pairs(opened, task, n, bar.counter("drawing counterfactual worlds", n))
+            opened = Dataset.open(opened.folder)
+        return opened[PAIRS]
     task = task_of(opened, merge_settings(config))
-    with progress_bar(progress) as bar:
-        return refresh_pairs(opened, task, count, bar.counter("drawing counterfactual worlds", count))
-
-
-def write_pairs(
-    dataset: Data,
-    output: Path,
-    *,
-    split: str = "test",
-    count: int | None = None,
-    do: Sequence[str] = (),
-    config: ConfigSource = None,
-) -> SplitData:
-    """Write worlds of a split before and after a change into a Parquet file: those that changed are its second half.
-
-    Parameters
-    ----------
-    dataset
-        The dataset, or its folder.
-    output
-        The file.
-    split
-        The split whose worlds are changed.
-    count
-        How many worlds with one concept changed.
-    do
-        Instead: one of the task's interventions, or `CONCEPT=VALUE`, on all worlds that it applies to.
-    config
-        Settings that say where the sources of the task lie now.
-    """
-    opened = open_dataset(dataset)
-    task = task_of(opened, merge_settings(config))
-    found = intervened(opened, split, task, do) if do else pairs_of(opened, split, task, count or MOST_PAIRS)
-    write_atomically(output, parquet_bytes(found.data.table))
+    found = intervened(opened, split, task, do) if do else pairs_of(opened, split, task, n or MOST_PAIRS)
+    write_atomically(Path(output), parquet_bytes(found.data.table))
     return found.data
 
 
@@ -165,18 +155,12 @@ def confound(
     return Dataset.open(output)
 
 
-@dataclass(frozen=True)
-class AnnotateOutcome:
-    """An annotated copy of a dataset, and what the machine that annotated it used, if one did."""
+@dataclass(frozen=True, repr=False)
+class AnnotatedDataset(Dataset):
+    """A copy of a dataset with other annotations."""
 
-    folder: Path
-    manifest: Manifest
-    usage: dict[str, Any]
-
-    @property
-    def dataset(self) -> Dataset:
-        """The copy, opened."""
-        return Dataset.open(self.folder)
+    usage: dict[str, Any] = field(default_factory=dict, compare=False)
+    """What the machine that annotated it used now, if one did: requests, tokens, cost."""
 
 
 def annotate(
@@ -187,7 +171,7 @@ def annotate(
     progress: bool | None = None,
     config: ConfigSource = None,
     **settings: Any,
-) -> Dataset:
+) -> AnnotatedDataset:
     """Write a copy of a dataset with imperfect annotations, and open it.
 
     The ground truth stays; models are trained on the annotated columns `given_...` beside it.
@@ -199,7 +183,7 @@ def annotate(
     output
         The folder of the copy.
     seed
-        The random seed.
+        The random seed, if it is not 0; else that of the settings.
     progress
         Whether to show progress on standard error.
     config
@@ -207,36 +191,16 @@ def annotate(
     **settings
         What becomes of the annotations, such as `concept_noise=0.1`, `label_noise`, `missing`, `drop`, `machine`.
     """
-    return annotate_dataset(dataset, output, merge_settings(config, settings), seed=seed, progress=progress).dataset
-
-
-def annotate_dataset(
-    dataset: Data, output: Path | str, config: ConfigSource = None, *, seed: int = 0, progress: bool | None = None
-) -> AnnotateOutcome:
-    """Write an annotated copy of a dataset, and return what became of it.
-
-    Parameters
-    ----------
-    dataset
-        The dataset, or its folder or address.
-    output
-        The folder of the copy.
-    config
-        Settings, or the YAML file that has them.
-    seed
-        The random seed, if it is not 0; else that of the settings.
-    progress
-        Whether to show progress on standard error.
-    """
     from assay.lab import machine_of
 
     seeded = Settings({"seed": seed}, {"seed": "--seed"}) if seed else Settings()
-    annotation = validate(Annotation, merge_settings(config).merge(seeded))
+    annotation = validate(Annotation, merge_settings(config, settings).merge(seeded))
     opened = open_dataset(dataset)
     with progress_bar(progress) as bar:
         machine = machine_of(annotation, opened, bar)
-        manifest = write_annotated(opened, annotation, Path(output), machine)
-    return AnnotateOutcome(Path(output), manifest, dict(getattr(machine, "usage", dict)()))
+        write_annotated(opened, annotation, Path(output), machine)
+    copy = Dataset.open(Path(output))
+    return AnnotatedDataset(copy.folder, copy.manifest, usage=dict(getattr(machine, "usage", dict)()))
 
 
 def export(

@@ -1,23 +1,38 @@
-"""Make a dataset, or open one."""
+"""Datasets: made, opened, audited, and the reasoning shortcuts that their labels allow."""
 
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from assay.api.arguments import ConfigSource, merge_settings
-from assay.base import Config, ConfigError, Folder, Settings, digest, duration, folder_at, progress_bar, validate
+from assay.api.arguments import ConfigSource, Say, ignore, merge_settings, open_dataset
+from assay.base import (
+    Codes,
+    Config,
+    ConfigError,
+    Folder,
+    Settings,
+    digest,
+    duration,
+    folder_at,
+    progress_bar,
+    validate,
+)
 from assay.contracts import Manifest
-from assay.dataset import Dataset, Recipe, cache_folder, default_workers, recipe_from, seconds_per_example
+from assay.dataset import NAME, Dataset, Recipe, cache_folder, default_workers, recipe_from, seconds_per_example
 from assay.dataset import make as write
 from assay.exchange import Cluster, archive
+from assay.logic import Knowledge, Value
 
-Say = Callable[[str], object]
+if TYPE_CHECKING:
+    from assay.auditing import Audit
+    from assay.counting import ReadingCount
+
 RSBENCH = {"compression": "archive", "n_samples": "n"}
 """Keys of rsbench's files, and ours."""
 LONG = 60.0
@@ -110,7 +125,7 @@ def make_dataset(
     given: Settings | None = None,
     *,
     progress: bool | None = None,
-    say: Say | None = None,
+    say: Say = ignore,
 ) -> MakeOutcome:
     """Make the dataset of a task, and return what became of it.
 
@@ -141,11 +156,11 @@ def make_dataset(
     recipe = task if isinstance(task, Recipe) else recipe_from(task, settings.without(Output.model_fields))
     folder = where if where is not None else _cached(recipe)
     pool = Cluster(own.cluster) if own.cluster else None
-    if pool and say:
+    if pool:
         say(f"a cluster of {pool.processors} processors")  # one that is not there leaves no folder
     recipe.task.sources()  # read before the clock starts, so that the rate is that of making examples
     workers = own.workers or default_workers(recipe)
-    if not pool and say:
+    if not pool and say is not ignore:
         _say_long(recipe, workers, say)
     rows = _rows(recipe)
     started, cpu, done = time.perf_counter(), _cpu_seconds(), list[int]()
@@ -203,3 +218,131 @@ def _cpu_seconds() -> float:
 def load(where: Folder | str) -> Dataset:
     """Open a dataset that lies in a folder, or at an address such as `s3://bucket/folder` or `hf://datasets/user/name`."""
     return Dataset.open(where)
+
+
+def audit(
+    dataset: Dataset | Path | str,
+    checks: Sequence[str] = (),
+    *,
+    write: bool = False,
+    progress: bool | None = None,
+    config: ConfigSource = None,
+    **settings: Any,
+) -> "Audit":
+    """Check whether a dataset is what it claims to be; what could not be checked is said to be.
+
+    Parameters
+    ----------
+    dataset
+        A dataset, its folder or address, or a folder with images and a table `concepts.csv`.
+    checks
+        Only these; by default all.
+    write
+        Whether to write `audit.json` and a section of the dataset card, if all checks were tried.
+    progress
+        Whether to show progress on standard error.
+    config
+        Settings that say where the sources of the task lie now, or the YAML file that has them.
+    **settings
+        The same as keywords.
+    """
+    from assay.auditing import audit as examine
+    from assay.auditing import audited_dataset, open_imported
+    from assay.exchange import find_table
+
+    folder = None if isinstance(dataset, Dataset) else Path(dataset)
+    if folder is not None and not (folder / NAME).exists() and find_table(folder) is not None:
+        opened, examined = None, open_imported(folder)
+    else:
+        opened = open_dataset(dataset)
+        examined = audited_dataset(opened, merge_settings(config, settings))
+    with progress_bar(progress) as bar:
+        outcome = examine(examined, checks, lambda name, share: bar("auditing", share, 1.0, name))
+    if write and not checks and opened is not None and opened.origin is None:
+        outcome.write(opened.folder)
+    return outcome
+
+
+def count(
+    source: Dataset | Knowledge | Path | str,
+    *,
+    family: str = "shared",
+    support: str = "train",
+    supervise: Mapping[str, bool | Sequence[Value]] | None = None,
+    seconds: float = 60.0,
+    seed: int = 0,
+    progress: bool | None = None,
+    config: ConfigSource = None,
+    **supervised: Any,
+) -> "ReadingCount":
+    """Count the readings of the concepts that keep every training label: 1 means that no reasoning shortcut exists.
+
+    Parameters
+    ----------
+    source
+        A dataset or its folder, whose training splits decide which worlds count; a task, which would draw them; a rule
+        or a DIMACS file `FILE.cnf`, of which all worlds count.
+    family
+        The readings to count: `free`, `per-concept`, `shared`, `per-object`, `per-world`, `block`, `block-permutation`.
+    support
+        The worlds: `train`, `full`, `random:N`, or a list such as `06,28`.
+    supervise
+        Concepts that are supervised: True for all values, a list for some.
+    seconds
+        The time limit; after it, bounds are returned.
+    seed
+        The seed of splits and of random worlds.
+    progress
+        Whether to show on standard error that counting is under way.
+    config
+        Settings of the task, or the YAML file that has them.
+    **supervised
+        More concepts that are supervised, as `supervise` has them: `a=True`, `a=[3, 4]`.
+    """
+    from assay.counting import check_reading_class, count_readings
+
+    chosen = check_reading_class(family)
+    knowledge, training = _trained_on(source, config, seed)
+    worlds = _worlds(knowledge, training, support, seed)
+    asked = {**(supervise or {}), **supervised}
+    given = {name: None if values is True else list(values) for name, values in asked.items() if values is not False}
+    for name in given:
+        knowledge.space.place(name)  # refuses one that is not there
+    with progress_bar(progress) as bar:
+        bar("counting reasoning shortcuts", 0, 0, f"at most {seconds:g} s")
+        return count_readings(knowledge, chosen, worlds, given, seconds)
+
+
+def _trained_on(
+    source: Dataset | Knowledge | Path | str, config: ConfigSource, seed: int
+) -> tuple[Knowledge, Codes | None]:
+    """Return the knowledge and the training worlds, None for all."""
+    if isinstance(source, Knowledge):
+        return source, None
+    if isinstance(source, Dataset):
+        from assay.diagnosis import training_worlds
+
+        return source.knowledge, training_worlds(source)
+    if not str(source).endswith(".cnf"):
+        from assay.dataset import training_support
+
+        return training_support(str(source), merge_settings(config), seed)
+    if not Path(source).is_file():
+        raise ConfigError(f"no file {str(source)!r}")
+    from assay.logic import knowledge_from_cnf, parse_dimacs
+
+    return knowledge_from_cnf(parse_dimacs(Path(source).read_text())), None
+
+
+def _worlds(knowledge: Knowledge, training: Codes | None, support: str, seed: int) -> Codes | None:
+    """Return the worlds of the support, None for all."""
+    if support == "full" or (support == "train" and training is None):
+        return None
+    if support == "train":
+        return training
+    from assay.dataset import parse_worlds, random_worlds
+
+    number = support.removeprefix("random:")
+    if number.isdecimal() and (support != number or len(number) != len(knowledge.space)):
+        return random_worlds(knowledge, int(number), seed)
+    return parse_worlds(knowledge, support)

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from assay.base.distribution import install_line as install_line
     from assay.base.distribution import is_optional as is_optional
     from assay.base.distribution import missing_extra as missing_extra
+    from assay.base.distribution import to_frame as to_frame
     from assay.base.errors import AssayError as AssayError
     from assay.base.errors import ConfigError as ConfigError
     from assay.base.errors import DataError as DataError
@@ -69,7 +70,6 @@ if TYPE_CHECKING:
     from assay.base.files import write_atomically as write_atomically
     from assay.base.files import write_folder as write_folder
     from assay.base.files import write_new as write_new
-    from assay.base.frames import to_frame as to_frame
     from assay.base.markup import HtmlPicture as HtmlPicture
     from assay.base.markup import Markdown as Markdown
     from assay.base.markup import code_text as code_text

@@ -5,9 +5,13 @@ on the package index belongs to another project.
 """
 
 import importlib
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from assay.base.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 VERSION = "0.1.0"
 __version__ = VERSION
@@ -74,3 +78,9 @@ def import_extra(module: str, purpose: str) -> Any:
         if not is_optional(error.name):
             raise
         raise missing_extra(purpose, str(error.name)) from None
+
+
+def to_frame(data: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Return columns, or rows, as a data frame, for those who have pandas."""
+    frame: pd.DataFrame = import_extra("pandas", "a data frame").DataFrame(data)
+    return frame

@@ -2,10 +2,11 @@
 
 import os
 import sys
-from collections.abc import Callable
-from typing import Annotated, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 from assay.base import (
     VERSION,
@@ -17,41 +18,107 @@ from assay.base import (
     missing_extra,
     stop_hearing_interrupts,
 )
-from assay.cli.align import align
-from assay.cli.annotate import annotate
-from assay.cli.attribute import attribute
-from assay.cli.audit import audit
-from assay.cli.check import check
-from assay.cli.clean import clean
-from assay.cli.confound import confound
-from assay.cli.count import count
-from assay.cli.decode import decode
-from assay.cli.demo import demo
-from assay.cli.diagnose import diagnose
-from assay.cli.discover import discover
-from assay.cli.doctor import doctor
-from assay.cli.export import export
-from assay.cli.groups import EXAMPLES, CommandGroups, examples_text
-from assay.cli.import_data import import_data
-from assay.cli.intervene import intervene
-from assay.cli.leakage import leakage
-from assay.cli.list import list_things
-from assay.cli.make import make
-from assay.cli.mend import mend
-from assay.cli.new import new
-from assay.cli.pairs import pairs
-from assay.cli.predict import predict
-from assay.cli.probe import probe
-from assay.cli.push import push
-from assay.cli.report import report
-from assay.cli.run import run
-from assay.cli.saliency import saliency
-from assay.cli.score import score
-from assay.cli.show import show
-from assay.cli.study import app as study
-from assay.cli.suite import app as suite
-from assay.cli.train import train
-from assay.cli.view import view
+from assay.cli.catalogue import list_things, show
+from assay.cli.copies import annotate, confound, export, import_data, push
+from assay.cli.datasets import audit, count, make, pairs
+from assay.cli.diagnosis import attribute, diagnose, intervene, leakage, score
+from assay.cli.explanations import align, discover, probe, saliency
+from assay.cli.installation import clean, doctor
+from assay.cli.own_files import check, new
+from assay.cli.pages import report, view
+from assay.cli.runs import decode, mend, predict, train
+from assay.cli.studies import app as study
+from assay.cli.studies import demo, run
+from assay.cli.suites import app as suite
+
+Verb = Callable[..., None] | typer.Typer
+GROUPS: dict[str, dict[str, tuple[Verb, *tuple[str, ...]]]] = {
+    "Start": {
+        "demo": (demo, "assay demo -o demo"),
+        "list": (list_things, "assay list models"),
+        "show": (show, "assay show mnadd-evenodd", "assay show data"),
+        "doctor": (doctor, "assay doctor"),
+        "clean": (clean, "assay clean", "assay clean decoded --yes"),
+    },
+    "Data": {
+        "make": (
+            make,
+            "assay make mnadd-evenodd -o data -n 4000",
+            "assay make clevr -o scenes -n 500 --set quality=draft",
+        ),
+        "import": (import_data, "assay import pictures -o mine --rule rule.yaml"),
+        "annotate": (annotate, "assay annotate data -o noisy --set concept_noise=0.1"),
+        "confound": (confound, "assay confound data -o marked --what watermark --with y --strength 0.95"),
+        "pairs": (pairs, "assay pairs data -n 500"),
+        "audit": (audit, "assay audit data"),
+        "export": (export, "assay export data -o folder --to prolog"),
+        "push": (push, "assay push data s3://bucket/data"),
+    },
+    "Train": {
+        "train": (train, "assay train cbm data -o run --epochs 15", "assay train dpl data -o runs --seeds 0-4"),
+        "mend": (
+            mend,
+            "assay mend run data -o mended --budget 200",
+            "assay mend run -o mended --strategy random --set first=5",
+        ),
+        "predict": (predict, "assay predict run other-data -o transfer"),
+        "decode": (decode, "assay decode run/predictions/test.parquet data -o decoded.parquet"),
+        "run": (run, "assay run rsbench-table-2", "assay run study.yaml --plan"),
+        "study": (study, "assay study list", "assay study fidelity rsbench-table-2"),
+        "suite": (suite, "assay suite show", "assay suite make -o suite", "assay suite run cbm dpl -o suite --seeds 0"),
+    },
+    "Judge": {
+        "score": (score, "assay score run", "assay score predictions.parquet data --json"),
+        "diagnose": (diagnose, "assay diagnose run"),
+        "count": (count, "assay count mnadd-evenodd", "assay count mnlogic --supervise a"),
+        "intervene": (
+            intervene,
+            "assay intervene run --budget 0-3,max",
+            "assay intervene run --source expert:0.8 -o page",
+        ),
+        "leakage": (leakage, "assay leakage run data"),
+        "probe": (probe, "assay probe run data -o probed --method tcav"),
+        "discover": (
+            discover,
+            "assay discover sae-topk run data -o found",
+            "assay discover slots input data -o found --set slots=3",
+        ),
+        "saliency": (saliency, "assay saliency run", "assay saliency run data --method grad-cam -n 100 -o maps"),
+        "align": (align, "assay align run data -o aligned --set zero=[knees]"),
+        "attribute": (attribute, "assay attribute run"),
+    },
+    "Share": {
+        "report": (report, "assay report run-a run-b -o report"),
+        "view": (view, "assay view demo", "assay view data run --bundle site"),
+        "new": (new, "assay new task my_task.py"),
+        "check": (check, "assay check my_task.py"),
+    },
+}
+"""The commands in groups, as `assay --help` lists them, each with the examples that its own help ends with."""
+
+
+class CommandGroups(TyperGroup):
+    """Lists the commands of `assay` in groups instead of one list."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write each group with its commands and what they do."""
+        for title, names in GROUPS.items():
+            commands = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [(name, command.get_short_help_str(76)) for name, command in commands if command is not None]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def examples_text(examples: Sequence[str]) -> str:
+    r"""Return the end of a command's help, each example on a line of its own.
+
+    >>> examples_text(["assay doctor"])
+    'Example:\n\n\x08\n  assay doctor'
+    """
+    title = "Example" if len(examples) == 1 else "Examples"
+    return f"{title}:\n\n\b\n" + "\n".join(f"  {line}" for line in examples)
+
 
 app = typer.Typer(
     name="assay",
@@ -79,19 +146,11 @@ def options(
     """Find out whether a model has learned the concepts and the rule, or a shortcut."""
 
 
-VERBS: tuple[Callable[..., None], ...] = (
-    *(list_things, import_data, show, make, train, predict, decode, probe, score, diagnose, report, run, check, audit),
-    *(count, pairs, demo, annotate, confound, export, push, leakage, intervene, align, attribute),
-    *(discover, saliency, mend),
-    *(new, view, doctor, clean),
-)
-NAMES = {list_things: "list", import_data: "import"}
-"""Commands whose name is a word of Python."""
-for verb in VERBS:
-    name = NAMES.get(verb, verb.__name__)
-    app.command(name, epilog=examples_text(EXAMPLES[name]))(verb)
-app.add_typer(study, name="study", epilog=examples_text(EXAMPLES["study"]))
-app.add_typer(suite, name="suite", epilog=examples_text(EXAMPLES["suite"]))
+for name, (verb, *examples) in (pair for commands in GROUPS.values() for pair in commands.items()):
+    if isinstance(verb, typer.Typer):
+        app.add_typer(verb, name=name, epilog=examples_text(examples))
+    else:
+        app.command(name, epilog=examples_text(examples))(verb)
 
 # typer has no public name for the base of its usage errors
 USAGE_ERROR: type[Exception] = typer.BadParameter.__bases__[0]

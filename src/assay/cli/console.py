@@ -14,6 +14,7 @@ from assay.base import progress_bar as progress_bar
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from assay.api import Facts
     from assay.base import Settings
 
 LOG_WIDTH = 160
@@ -149,6 +150,17 @@ def print_next(steps: Sequence[tuple[str, str]]) -> None:
     width = max(len(command) for command, _ in steps)
     for command, purpose in steps:
         say(f"  {command:{width}}  {purpose}")
+
+
+def print_facts(facts: "Facts", as_json: bool) -> None:
+    """Print what a look-up gave: its data as JSON, or its texts and tables, and on standard error its notes."""
+    if as_json:
+        print_json(facts.data)
+        return
+    for part in facts.parts:
+        print_text(part) if isinstance(part, str) else print_table(*part)
+    for note in facts.notes:
+        say(note)
 
 
 def print_table(head: Sequence[str], rows: Iterable[Sequence[str]], title: str | None = None) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import Codes, ConfigError, KnowledgeError, TooLarge, html_table, html_text
+from assay.counting.backends import count_with, encode_problem
 from assay.counting.concept_permutations import count_block
 from assay.counting.counterexample_guided import all_worlds, prove_on_all, sample_worlds
 from assay.counting.problem import (
@@ -90,6 +91,21 @@ class ReadingCount:
         if self.readings is None or self.total is None:
             return {}
         return {entry.text: share for entry, share in self.readings.identifiability()}
+
+    def count_again(self, engine: str) -> int:
+        """Return the number of readings by another engine: `ganak` exactly, `approxmc` about."""
+        return count_with(engine, self._table().problem).count
+
+    def to_dimacs(self) -> str:
+        """Return the counting problem as clauses, with a projection on the entries of a reading."""
+        return encode_problem(self._table().problem).to_dimacs()
+
+    def _table(self) -> Readings:
+        if self.readings is None:
+            raise ConfigError(
+                f"--check and --write need an exact count of a table of entries, not family {self.family!r}"
+            )
+        return self.readings
 
     def __repr__(self) -> str:
         where = "every world" if self.worlds is None else f"{self.worlds:,} worlds"

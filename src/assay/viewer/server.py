@@ -6,17 +6,15 @@ import sys
 import threading
 import time
 import webbrowser
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import uvicorn
 
 from assay.base import ConfigError, RunFailed, html_link
 from assay.viewer.access import new_token
 from assay.viewer.app import create_app
-from assay.viewer.live import LiveModels
 from assay.viewer.state import State
 
 ADDRESS = "127.0.0.1"
@@ -57,9 +55,8 @@ def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> 
     say("stopped")
 
 
-def serve_in_background(folders: Sequence[Path], models: LiveModels, port: int = 0) -> Viewer:
-    """Serve datasets and runs until the viewer is stopped or the process ends."""
-    state = State.open(list(folders), models)
+def serve_in_background(state: State, port: int) -> Viewer:
+    """Serve until the viewer is stopped or the process ends; port 0 takes any that is free."""
     token = new_token()
     server_socket, address = _listen(port, token)
     server = _server(state, token)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import assay
-from assay.api import PAGE, discover_run
 from assay.base import AssayError, ConfigError, DataError, Settings, UnknownName
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose_run
@@ -17,7 +16,7 @@ from assay.reporting import write_report
 from assay.runs import PROGRAM, UNITS, RunFolder, units_of
 from tests.pixels import pixels
 
-TABLE = "discovery.json"
+TABLE, PAGE = "discovery.json", "discovery.html"
 QUICK = {"repetitions": 2, "device": "cpu", "units": 12}
 
 
@@ -25,11 +24,15 @@ def plan_of(method, source, seeds=(0, 1), **settings):
     return DiscoveryPlan.of(method, str(source), Settings({**QUICK, **settings}), seeds)
 
 
+def written(data, method, output, seeds=(0, 1), **settings):
+    return assay.discover(data, method, "input", output, seeds=seeds, progress=False, **{**QUICK, **settings})
+
+
 @pytest.fixture(scope="module")
 def found(data, tmp_path_factory):
     """Concepts discovered in pictures, in their folder."""
     folder = tmp_path_factory.mktemp("found") / "found"
-    return folder, discover_run(plan_of("posthoc-cbm", "input"), data, folder)
+    return folder, written(data, "posthoc-cbm", folder)
 
 
 def test_the_folder_is_a_run_that_can_be_judged(found, data):
@@ -49,12 +52,12 @@ def test_the_folder_is_a_run_that_can_be_judged(found, data):
 
 def test_the_same_command_gives_the_same_bytes(found, data, tmp_path):
     folder, _ = found
-    discover_run(plan_of("posthoc-cbm", "input"), data, tmp_path / "again")
+    written(data, "posthoc-cbm", tmp_path / "again")
     for name in (TABLE, UNITS, PAGE, "discovery.csv", "predictions/test.parquet"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
-    discover_run(plan_of("posthoc-cbm", "input"), data, folder)  # the very same files may stay
+    written(data, "posthoc-cbm", folder)  # the very same files may stay
     with pytest.raises(DataError, match="is not an empty folder"):
-        discover_run(plan_of("posthoc-cbm", "input", seeds=(7,)), data, folder)
+        written(data, "posthoc-cbm", folder, seeds=(7,))
 
 
 def test_named_units_are_matched_with_their_own_values(found):
@@ -182,7 +185,7 @@ def imported(folder):
 
 def test_an_imported_dataset_without_rule_and_with_gaps(tmp_path):
     data = imported(tmp_path)
-    discovered = discover_run(plan_of("kmeans", "input", units=4), data, tmp_path / "found")
+    discovered = written(data, "kmeans", tmp_path / "found", units=4)
     assert discovered.summary()["f1"]["mean"] > 0.8
     rule = discovered.first.rule
     assert rule.agreement is None and rule.is_equal is None and rule.text.startswith("No rule is known")
