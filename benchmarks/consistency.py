@@ -5,7 +5,7 @@ import numpy as np
 from assay.base import rng_for
 from assay.families.chess.positions import COLOURS, VALUES
 from assay.families.chess.rules import Board
-from assay.logic import Constraint, Decoder, Knowledge, chance_of, truth_diagram
+from assay.logic import Constraint, Decoder, Knowledge, truth_diagram
 from benchmarks.timing import Result, rate
 
 BOARDS = 20_000
@@ -67,7 +67,7 @@ def _guessing() -> Result:
     spread = [rng_for(1, "bench guesses").dirichlet(np.ones(13), size=16) for _ in range(64)]
 
     def ours() -> int:
-        chance_of(diagram, spread)
+        diagram.probabilities(spread)
         return 16
 
     def sampled() -> int:

@@ -23,10 +23,9 @@ from assay.logic import (
     Knowledge,
     Slot,
     bits,
-    clauses_formula,
     digits,
-    random_cnf,
 )
+from assay.tasks import TASKS
 from benchmarks.timing import Result, rate
 
 NAMES = [f"x{i}" for i in range(12)]
@@ -69,10 +68,7 @@ def _target(what: str, count: Callable[[], object], seconds: float) -> Result:
 
 
 def _targets() -> list[tuple[str, Callable[[], object], float]]:
-    cnf = {
-        k: Knowledge.of(bits(NAMES[:k]), {"y": clauses_formula(random_cnf(k, k, 3, rng_for(0, k)), NAMES)})
-        for k in (8, 10)
-    }
+    cnf = {k: TASKS["mnlogic"](k=k, clauses=k, length=3).knowledge for k in (8, 10)}
     sums = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
     evenodd, half = (np.unique([*p, *(pair[::-1] for pair in p)], axis=0) for p in (EVENODD, HALF))
     scenes = _objects(10)

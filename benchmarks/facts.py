@@ -18,7 +18,7 @@ from assay.families.coco.scene_templates import OBJECT_KINDS
 from assay.families.coco.synthetic import synthetic_album
 from assay.families.sudoku.boards import BoardShape, valid_boards
 from assay.families.sudoku.corruption import corrupt_by_actions
-from assay.logic import Knowledge, bits, chance_of, digits, evaluate, truth_diagram, uniform
+from assay.logic import Knowledge, bits, digits, evaluate, true_outcomes, truth_diagram
 from assay.tasks import TASKS
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -53,7 +53,8 @@ def chances_of_guesses() -> list[str]:
     knowledge = Board().knowledge()
     formulas = {constraint.name: constraint.formula for constraint in knowledge.constraints}
     diagrams = {name: truth_diagram(formulas[rule], knowledge.space) for name, rule in RULES.items()}
-    chances = {name: 1 - chance_of(diagram, uniform(knowledge.space))[0] for name, diagram in diagrams.items()}
+    even = [np.full((1, size), 1 / size) for size in knowledge.space.sizes]
+    chances = {name: 1 - d.probabilities(even)[0, true_outcomes(d)].sum() for name, d in diagrams.items()}
     largest = max(diagram.size for diagram in diagrams.values())
     return [*(f"{name} | {chance:.5f} |" for name, chance in chances.items()), f"has {largest:,} nodes"]
 

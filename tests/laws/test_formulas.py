@@ -32,14 +32,11 @@ from assay.logic import (
     Var,
     Xor,
     bits,
-    chance_of,
     ground_formula,
     shape_of,
     true_outcomes,
     truth_diagram,
-    uniform,
     walk,
-    well_formed,
 )
 from assay.models import FuzzyRule, Semantics
 from assay.prolog import PrologError, Worlds, formula_of, label, oracle, rules_text, value_text
@@ -87,7 +84,7 @@ def knowledge_of(one: Case) -> Knowledge:
 
 
 def whole(one: Case) -> Array:
-    return evaluate(well_formed(one.space), one.space, one.codes)
+    return Knowledge(one.space, ()).can_be(one.codes)
 
 
 # -- text --------------------------------------------------------------------------------------------------------------
@@ -232,8 +229,8 @@ def test_rules_compiled_by_what_they_count_agree_with_every_world(place):
         diagram, chances = truth_diagram(one.formula, one.space), distributions(one.space, rng_for(2, "tally", place))
         assert true_outcomes(diagram)[diagram.outcome_of(one.codes)].tolist() == one.values
         true = np.array(one.values)
-        assert np.allclose(chance_of(diagram, chances), joint(one.codes, chances)[:, true].sum(axis=1), atol=1e-12)
-        assert chance_of(diagram, uniform(one.space)) == pytest.approx([true.mean()])
+        shares = diagram.probabilities(chances)[:, true_outcomes(diagram)].sum(axis=1)
+        assert np.allclose(shares, joint(one.codes, chances)[:, true].sum(axis=1), atol=1e-12)
 
 
 # -- clauses -----------------------------------------------------------------------------------------------------------

@@ -37,7 +37,6 @@ from assay.logic import (
     Value,
     Var,
     Xor,
-    negative,
     product,
     shape_of,
     total,
@@ -180,7 +179,7 @@ def number(rng: Rng, scope: Scope, depth: int) -> Formula:
     kind = pick(rng, ["total", "product", "negative", "divide", "function", "pow", "count", "slots", "if", "truth"])
     parts = several(rng, number, scope, depth, least=2)
     if kind in ("total", "product", "negative"):
-        return negative(parts[0]) if kind == "negative" else {"total": total, "product": product}[kind](*parts)
+        return -parts[0] if kind == "negative" else {"total": total, "product": product}[kind](*parts)
     if kind == "divide":
         divisor = pick(rng, [Const(3), Const(-2), Function("abs", parts[:1]) + 1])
         return Divide(pick(rng, ["//", "%"]), parts[1], divisor)

@@ -27,7 +27,6 @@ from assay.logic import (
     conjunction,
     disjunction,
     exactly,
-    negative,
     parity,
     parse,
     product,
@@ -76,7 +75,7 @@ def test_helpers_take_any_number_of_parts():
     assert disjunction() == Const(False) and disjunction(A) == A and disjunction(A, B) == Or((A, B))
     assert total() == Const(0) and total(A) == A and total(A, Sum((B, C))) == Sum((A, B, C))
     assert product() == Const(1) and product(A) == A and product(A, Product((B, C))) == Product((A, B, C))
-    assert negative(Const(3)) == Const(-3) and negative(A) == Minus(A) and negative(Const(True)) == Minus(Const(True))
+    assert -Const(3) == Const(-3) and Minus(A) == -A and -Const(True) == Minus(Const(True))
     assert exactly(2, A, B, C) == Compare("==", Count((A, B, C)), Const(2)) and parity(A, B) == Xor((A, B))
     assert at_least(2, A, B) == Compare(">=", Count((A, B)), Const(2)) and at_most(2, A) == Compare(
         "<=", Count((A,)), Const(2)

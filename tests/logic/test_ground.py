@@ -2,9 +2,9 @@
 
 import pytest
 
-from assay import Concept, ConceptSpace, Slot, evaluate, parse
+from assay import Concept, ConceptSpace, Knowledge, Slot, evaluate, parse
 from assay.base import FormulaError, TooLarge
-from assay.logic import ABSENT, ground_formula, shape_of, well_formed
+from assay.logic import ABSENT, ground_formula, shape_of
 
 
 def slots(count, sure=0):
@@ -18,6 +18,11 @@ def slots(count, sure=0):
         ),
         own,
     )
+
+
+def possible(space):
+    """Return the formula that every world of a space satisfies: its slots are whole."""
+    return Knowledge(space, ()).possible
 
 
 def test_quantifiers_are_spelled_out_over_slots_that_are_there():
@@ -36,8 +41,8 @@ def test_quantifiers_are_spelled_out_over_slots_that_are_there():
     )
     codes = space.all_codes()
     whole = (codes[:, 2] == 2) == (codes[:, 3] == 3)
-    assert evaluate(well_formed(space), space, codes).tolist() == whole.tolist()
-    assert str(well_formed(slots(1, sure=1))) == "True"
+    assert evaluate(possible(space), space, codes).tolist() == whole.tolist()
+    assert str(possible(slots(1, sure=1))) == "True"
 
 
 def test_quantifiers_inside_quantifiers_bind_what_is_nearest():
@@ -62,12 +67,12 @@ def test_numbers_are_places_in_a_group_and_not_among_all_slots():
     slots_of = (Slot("p", "pets", ("age",)), Slot("c1", "cars", ("age",)), Slot("c2", "cars", ("age",)))
     space = ConceptSpace(tuple(Concept(f"{slot.name}.age", (0, 1, 2)) for slot in slots_of), slots_of)
     assert ground_formula(parse("count(c.age == c.number for c in cars)"), space) == parse("count(c1.age == 1, c2.age == 2)")  # fmt: skip
-    assert well_formed(space) == parse("True")
+    assert possible(space) == parse("True")
     three = (Slot("o", "things", ("hue", "n", "big")),)
     values = {"hue": ("red", ABSENT), "n": (1, ABSENT), "big": (False, True, ABSENT)}
     wide = ConceptSpace(tuple(Concept(f"o.{name}", own) for name, own in values.items()), three)
-    assert well_formed(wide) == parse("all_equal(o.hue == 'absent', o.n == 'absent', o.big == 'absent')")
-    assert evaluate(well_formed(wide), wide, wide.all_codes()).sum() == 2 + 1
+    assert possible(wide) == parse("all_equal(o.hue == 'absent', o.n == 'absent', o.big == 'absent')")
+    assert evaluate(possible(wide), wide, wide.all_codes()).sum() == 2 + 1
 
 
 ODD = ConceptSpace(

@@ -5,7 +5,7 @@ import pytest
 
 from assay import Concept, ConceptSpace, Knowledge, Slot, digits, evaluate, parse
 from assay.base import NoSymbols
-from assay.logic import ABSENT, Oracle, well_formed
+from assay.logic import ABSENT, Oracle
 from assay.prolog import (
     Bias,
     IlpProblem,
@@ -48,7 +48,7 @@ GROUPS = ConceptSpace(
 def whole(space):
     """Return the worlds in which each slot is wholly there or wholly absent."""
     codes = space.all_codes()
-    return codes[evaluate(well_formed(space), space, codes)]
+    return codes[Knowledge(space, ()).can_be(codes)]
 
 
 def agree(text, space, codes, expected, head="p"):

@@ -14,8 +14,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from assay.base import AssayError
-from assay.logic import ConceptSpace, Formula, Node, Residuals, Term
+from assay.logic import ConceptSpace, Formula, Residuals
 
+Term = int
+"""A constraint, by its number in the `Residuals`."""
 Part = frozenset[Term]
 
 LONG = 4
@@ -254,17 +256,17 @@ class Interchange:
                 for part in node.operands:
                     uses |= self.uses(part)
             else:
-                uses = self._compared(node)
+                uses = self._compared(term)
             self.known[term] = uses
         return self.known[term]
 
-    def _compared(self, node: Node) -> Uses:
+    def _compared(self, term: Term) -> Uses:
         """Return the uses of a comparison of entries and values; anything else tells values apart."""
-        nodes = [self.terms.nodes[part] for part in self._sides(node)]
+        nodes = [self.terms.nodes[part] for part in self._sides(term)]
         places = [side.operands[0] for side in nodes if side.op == "var"]
         values = {self.terms.space.concepts[place].values for place in places}
         if len(values) != 1 or any(side.op not in ("var", "const") for side in nodes):
-            return Uses(rigid=node.mask)
+            return Uses(rigid=self.terms.nodes[term].mask)
         (offered,) = values
         constants = [side.operands[0] for side in nodes if side.op == "const"]
         codes = [offered.index(value) for value in constants if value in offered]
@@ -272,8 +274,9 @@ class Interchange:
             frozenset((places[0], other) for other in places[1:]), frozenset((places[0], code) for code in codes)
         )
 
-    def _sides(self, node: Node) -> tuple[Term, ...]:
+    def _sides(self, term: Term) -> tuple[Term, ...]:
         """Return what a comparison is between; nothing for any other term."""
+        node = self.terms.nodes[term]
         if node.op in ("same", "different"):
             return node.operands
         if node.op != "zero":

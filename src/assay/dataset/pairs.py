@@ -35,7 +35,7 @@ from assay.dataset.folder import pairs_split
 from assay.dataset.recipe import MOST_PAIRS
 from assay.dataset.shard import ShardJob, ShardWriter, file_names, table_of
 from assay.dataset.split import ShownValues, SplitData
-from assay.logic import ConceptSpace, Evaluator, Knowledge, Value, well_formed
+from assay.logic import ConceptSpace, Knowledge, Value
 from assay.tasks import TASKS, Intervention, Task
 from assay.worlds import World
 
@@ -195,11 +195,11 @@ def intervention_of(task: Task, do: Sequence[str]) -> tuple[str, Intervention]:
             raise UnknownName(f"no intervention named {do[0]!r}{suggestion(do[0], known)}, or CONCEPT=VALUE")
         return do[0], known[do[0]]
     changes = {name: _value(task, name, value) for name, value in from_pairs(do, "--do").values.items()}
-    is_whole = Evaluator(task.space, well_formed(task.space))
+    unlimited = Knowledge(task.space, ())  # it says of a world only that slots are whole
 
     def change(world: World) -> World | None:
         made = world.do(changes)
-        whole = bool(is_whole(np.array([made.codes], dtype=np.int64))[0])
+        whole = bool(unlimited.can_be(np.array([made.codes], dtype=np.int64))[0])
         return made if whole and made.codes != world.codes else None
 
     return "do", change

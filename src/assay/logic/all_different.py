@@ -10,7 +10,7 @@ concepts pay for a value can be taken from them, and is paid anyway.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -89,12 +89,24 @@ def most_probable_different(groups: DifferentGroups, costs: Sequence[Array], nod
     return _Search(groups, costs, nodes).run()
 
 
-def some_different(groups: DifferentGroups, domains: Sequence[int], most: int) -> Codes:
-    """Return up to so many worlds in which the concepts of every group differ, each with a value of its domain (bits).
+def some_different(places: Sequence[Sequence[int]], values: int, domains: Sequence[int], most: int) -> Codes:
+    """Return some worlds in which concepts differ, each with a value of its own domain.
 
-    >>> some_different(DifferentGroups(2, 2, ((0, 1),)), [3, 3], 5).tolist()
+    >>> some_different([(0, 1)], 2, [3, 3], 5).tolist()
     [[0, 1], [1, 0]]
+
+    Parameters
+    ----------
+    places
+        The groups of concepts that differ from one another.
+    values
+        How many values every concept has.
+    domains
+        The values that each concept may have, as bits.
+    most
+        After so many worlds the search ends.
     """
+    groups = _groups_of(len(domains), values, tuple(map(tuple, places)))
     search, found = _Search(groups, [np.zeros(groups.values)] * groups.concepts, 0), list[list[int]]()
 
     def branch(node: _Node) -> None:
@@ -111,6 +123,11 @@ def some_different(groups: DifferentGroups, domains: Sequence[int], most: int) -
     if search.restrict(root, list(enumerate(domains))):
         branch(root)
     return np.array(found, dtype=np.int64).reshape(len(found), groups.concepts)
+
+
+@lru_cache(maxsize=8)
+def _groups_of(concepts: int, values: int, places: tuple[tuple[int, ...], ...]) -> DifferentGroups:
+    return DifferentGroups(concepts, values, places)  # kept with what it has worked out of them
 
 
 def _fewest(domains: Sequence[int]) -> int | None:

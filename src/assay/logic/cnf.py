@@ -5,18 +5,13 @@ is true. Connectives are encoded by Tseitin's definitions, arithmetic through th
 of models.
 
 DIMACS: the text form of clauses, with comments that say which literal is which value.
-
-Random l-CNF rules: clauses of distinct variables that hold together.
 """
 
 import ast
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from assay.base import ConfigError, DataError
+from assay.base import DataError
 from assay.logic import formula as f
 from assay.logic.build import conjunction, disjunction
 from assay.logic.circuit import Diagram, compile_diagram, compile_part
@@ -296,56 +291,3 @@ class _Encoder:
 
 def _connective(formula: Formula) -> bool:
     return isinstance(formula, (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff))
-
-
-def random_cnf(variables: int, clauses: int, length: int, rng: np.random.Generator) -> tuple[Clause, ...]:
-    """Return random clauses of distinct variables: none a tautology, none twice, all of them together satisfiable."""
-    if not 1 <= length <= variables:
-        raise ConfigError(f"clauses of {length} literals need at least {length} variables, there are {variables}")
-    most = math.comb(variables, length) * (2**length - 1)
-    if not 1 <= clauses <= most:
-        raise ConfigError(
-            f"{variables} variables allow 1 to {most} clauses of {length} literals together, not {clauses}"
-        )
-    chosen: dict[Clause, None] = {}
-    refused = set[Clause]()
-    witness = frozenset[int]()  # an assignment that satisfies what is chosen: most new clauses need no search
-    while len(chosen) < clauses:
-        picked = np.sort(rng.choice(variables, size=length, replace=False)) + 1
-        signs = rng.choice([-1, 1], size=length)
-        clause = tuple(int(literal) for literal in picked * signs)
-        if clause in chosen or clause in refused:
-            continue
-        if witness.isdisjoint(clause):
-            assignment = solution([*chosen, clause])
-            if assignment is None:
-                refused.add(clause)
-                continue
-            witness = assignment
-        chosen[clause] = None
-    return tuple(chosen)
-
-
-def solution(clauses: Sequence[Clause]) -> frozenset[int] | None:
-    """Return literals that satisfy all clauses, or None if none do (Davis, Putnam, Logemann, Loveland).
-
-    >>> solution([(1, 2), (-1,), (-2,)]) is None
-    True
-    """
-    stack = [(tuple(clauses), frozenset[int]())]
-    while stack:
-        current, literals = stack.pop()
-        if not current:
-            return literals
-        if any(not clause for clause in current):
-            continue
-        unit = next((clause[0] for clause in current if len(clause) == 1), None)
-        literal = current[0][0] if unit is None else unit
-        if unit is None:
-            stack.append((_assigned(current, -literal), literals | {-literal}))
-        stack.append((_assigned(current, literal), literals | {literal}))
-    return None
-
-
-def _assigned(clauses: tuple[Clause, ...], literal: int) -> tuple[Clause, ...]:
-    return tuple(tuple(x for x in clause if x != -literal) for clause in clauses if literal not in clause)

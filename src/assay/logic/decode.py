@@ -10,7 +10,7 @@ have an exact search of their own.
 The constraints of a knowledge as decision diagrams: each on its own, some of them joined, or all.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
@@ -166,6 +166,27 @@ def dead_ends(diagram: Diagram) -> list[Array]:
     for layer in reversed(diagram.layers):
         lost.append(np.asarray(lost[-1][layer].all(axis=1)))
     return lost[::-1]
+
+
+@dataclass(frozen=True)
+class TrueSteps:
+    """Steps from the nodes of a layer that can still end true, each on a *letter*: codes that all nodes treat alike."""
+
+    of_code: Array
+    """The letter of each code."""
+    source: Array
+    letter: Array
+    target: Array
+
+
+def true_steps(diagram: Diagram) -> Iterator[TrueSteps]:
+    """Give for each layer of a diagram of one true-or-false formula the steps that can still end true."""
+    lost = dead_ends(diagram)
+    for number, layer in enumerate(diagram.layers):
+        codes, of_code = letters(layer)
+        table = layer[:, codes]
+        sources, read = np.nonzero(~lost[number + 1][table] & ~lost[number][:, None])
+        yield TrueSteps(of_code, sources, read, table[sources, read])
 
 
 def best_completions(diagram: Diagram, costs: Sequence[Array]) -> list[Array]:

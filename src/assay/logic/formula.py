@@ -20,8 +20,6 @@ TERNARY, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, POWER, ATOM = range(10)
 BITS = 4096
 """The longest number that a formula may hold or reach."""
 
-MIRRORED: dict[Operator, Operator] = {"==": "==", "!=": "!=", "<": ">", "<=": ">=", ">": "<", ">=": "<="}
-
 
 class Formula:
     """Base of all nodes: operators that build larger formulas, and a hash that is computed once."""

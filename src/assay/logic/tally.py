@@ -292,13 +292,3 @@ def truth_diagram(formula: Formula, space: ConceptSpace, budget: int = BUDGET) -
 def true_outcomes(diagram: Diagram) -> Array:
     """Return which outcomes of a diagram of one true-or-false formula are true."""
     return np.array([bool(outcome[0]) for outcome in diagram.outcomes])
-
-
-def chance_of(diagram: Diagram, distributions: Sequence[Array]) -> Array:
-    """Return the probability that the formula holds, for a batch of independent concept distributions."""
-    return np.asarray(diagram.probabilities(distributions)[:, true_outcomes(diagram)].sum(axis=1))
-
-
-def uniform(space: ConceptSpace) -> list[Array]:
-    """Return uniform distributions over the values of every concept."""
-    return [np.full((1, size), 1 / size) for size in space.sizes]

@@ -13,7 +13,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 
 from assay.base import Array, Codes
-from assay.logic import ConceptSpace, Diagram, Knowledge, Limits, chance_of, true_outcomes, uniform
+from assay.logic import ConceptSpace, Diagram, Knowledge, Limits, true_outcomes
 from assay.metrics.interval import Between
 
 
@@ -36,7 +36,11 @@ class Guesser:
         """How often each constraint is broken; NaN for one whose diagram is too large."""
         names = [constraint.name for constraint in self.knowledge.constraints]
         diagrams = [self.limits.diagram([name]) for name in names]
-        return np.array([np.nan if x is None else 1 - chance_of(x, self.distributions)[0] for x in diagrams])
+        return np.array([np.nan if x is None else 1 - self._chance(x) for x in diagrams])
+
+    def _chance(self, diagram: Diagram) -> float:
+        """Return the probability that a guess keeps the constraints of a diagram."""
+        return float(diagram.probabilities(self.distributions)[:, true_outcomes(diagram)].sum(axis=1)[0])
 
     @property
     def mean_violations(self) -> float:
@@ -49,11 +53,11 @@ class Guesser:
         chosen = own if names is None else list(names)
         joint = self.limits.diagram(chosen) if chosen else None
         if joint is not None:
-            rate = 1 - float(chance_of(joint, self.distributions)[0])
+            rate = 1 - self._chance(joint)
             return Between(rate, rate)
         rates = np.array([self.rule_rates[own.index(name)] for name in chosen])
         most = self.limits.diagram(self.limits.as_many(chosen)) if chosen else None
-        low = 0.0 if most is None else 1 - float(chance_of(most, self.distributions)[0])
+        low = 0.0 if most is None else 1 - self._chance(most)
         low = max(low, float(np.nan_to_num(rates).max(initial=0.0)))
         return Between(low, max(low, min(1.0, float(np.nan_to_num(rates, nan=1.0).sum()))))
 
@@ -135,4 +139,4 @@ def _shares_within(diagram: Diagram, weights: Sequence[Array]) -> list[Array]:
 @lru_cache(maxsize=8)
 def uniform_guesser(knowledge: Knowledge) -> Guesser:
     """Return the guesser to whom all values are alike; what it costs to compile is paid once."""
-    return Guesser(knowledge, Limits(knowledge), uniform(knowledge.space))
+    return Guesser(knowledge, Limits(knowledge), [np.full((1, size), 1 / size) for size in knowledge.space.sizes])

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 from assay.base import NoSymbols
 from assay.logic import (
-    MIRRORED,
     TRUE,
     And,
     Compare,
@@ -20,14 +19,16 @@ from assay.logic import (
     Var,
     conjunction,
     disjunction,
-    negative,
 )
 from assay.prolog.arithmetic import COMPARE, value_of
 from assay.prolog.terms import Term, Tick, Variable, deref, show
 from assay.prolog.vocabulary import atom_of
 
 Conditions = tuple[Formula, ...]
-MIRROR: dict[str, Operator] = {"<": "<", ">": ">", "=<": "<=", ">=": ">=", "=:=": "==", "=\\=": "!="}
+SIGNS: dict[str, tuple[Operator, Operator]] = {
+    "<": ("<", ">"), ">": (">", "<"), "=<": ("<=", ">="), ">=": (">=", "<="), "=:=": ("==", "=="), "=\\=": ("!=", "!="),
+}  # fmt: skip
+"""Prolog's comparisons as those of formulas, and with their sides exchanged."""
 FALSE = Const(False)
 MOST_WORK = 500_000
 
@@ -201,7 +202,7 @@ def number(term: Term, tick: Tick) -> Formula:
             case "*", 2:
                 return inside[0] * inside[1]
             case "-", 1:
-                return negative(inside[0])
+                return -inside[0]
             case ("min" | "max" | "abs") as name, _:
                 return Function(name, tuple(inside))
             case "mod", 2:
@@ -215,7 +216,5 @@ def comparison(operator: str, left: Term, right: Term, tick: Tick) -> Conditions
     first, second = number(left, tick), number(right, tick)
     if isinstance(first, Const) and isinstance(second, Const):
         return () if COMPARE[operator](int(first.value), int(second.value)) else None
-    sign = MIRROR[operator]
-    if isinstance(first, Const):
-        return (Compare(MIRRORED[sign], second, first),)
-    return (Compare(sign, first, second),)
+    sign, mirrored = SIGNS[operator]
+    return (Compare(mirrored, second, first) if isinstance(first, Const) else Compare(sign, first, second),)

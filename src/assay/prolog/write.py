@@ -25,7 +25,6 @@ from assay.logic import (
     If,
     Iff,
     Implies,
-    Kind,
     Knowledge,
     Label,
     Member,
@@ -222,7 +221,7 @@ class GoalWriter:
         having = [slot for slot in slots if attribute in slot.attributes]
         return self.space.concept(having[0].concept(attribute)) if having else None
 
-    def kind(self, formula: Formula) -> Kind:
+    def kind(self, formula: Formula) -> str:
         """Return whether a formula is a truth value, a number or a symbol."""
         match formula:
             case Var():

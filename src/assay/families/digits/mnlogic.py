@@ -14,8 +14,9 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from assay.base import ConfigError, Settings, rng_for
+from assay.families.digits.random_clauses import random_rule
 from assay.families.digits.task import ReleasedConfig, ReleasedSplits
-from assay.logic import Formula, Knowledge, Var, bits, clauses_formula, parity, parse, random_cnf, shape_of
+from assay.logic import Formula, Knowledge, Var, bits, parity, parse, shape_of
 from assay.render import Box, Layout, Picture
 from assay.worlds import Style, World
 
@@ -101,7 +102,7 @@ class MNLogic(ReleasedSplits):
             return parse(self.config.formula, self.names)
         if self.config.clauses is not None:
             rng = rng_for(self.config.formula_seed, self.name, "formula")
-            return clauses_formula(random_cnf(self.config.k, self.config.clauses, self.config.length, rng), self.names)
+            return random_rule(self.names, self.config.clauses, self.config.length, rng)
         return parity(*map(Var, self.names))
 
     @cached_property

@@ -1,20 +1,12 @@
 """Sudoku puzzles: boards of which some cells are shown, enough for one solution and no other."""
 
-from functools import lru_cache
-
 import numpy as np
 
 from assay.base import Array, Draws
 from assay.families.sudoku.boards import BoardShape, draw_symmetry, solve_grids, symmetry_words
-from assay.logic import DifferentGroups, some_different
+from assay.logic import some_different
 
 CLUES_TURN, SYMMETRY_TURN = 2, 3
-
-
-@lru_cache(maxsize=4)
-def units_as_groups(shape: BoardShape) -> DifferentGroups:
-    """Return the units of a board as groups of cells that differ."""
-    return DifferentGroups(shape.cells, shape.side, tuple(map(tuple, shape.units.tolist())))
 
 
 def solutions(shape: BoardShape, puzzle: Array, most: int = 2) -> Array:
@@ -25,7 +17,7 @@ def solutions(shape: BoardShape, puzzle: Array, most: int = 2) -> Array:
     """
     everything = (1 << shape.side) - 1
     domains = [1 << (digit - 1) if digit else everything for digit in puzzle.tolist()]
-    return some_different(units_as_groups(shape), domains, most) + 1
+    return some_different(shape.units.tolist(), shape.side, domains, most) + 1
 
 
 def choose_clues(shape: BoardShape, grid: Array, order: Array, clues: int) -> Array:

@@ -16,7 +16,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.base import ConfigError, suggestion
-from assay.logic import BUDGET, Diagram, Limits, dead_ends, letters
+from assay.logic import Diagram, Limits, true_steps
 from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.feeds import Feed
 from assay.models.core.losses import concept_loss, label_loss, supervision_mask
@@ -33,18 +33,12 @@ class TruthLayer(nn.Module):
     def __init__(self, diagram: Diagram) -> None:
         super().__init__()
         self.order = diagram.order
-        lost = dead_ends(diagram)
-        self.possible = not bool(lost[0][0])
-        self.widths = [len(nodes) for nodes in lost[1:]]
+        self.widths = diagram.next_widths
         self.letters: list[int] = []
-        for number, layer in enumerate(diagram.layers):
-            codes, of_code = letters(layer)
-            table = layer[:, codes]
-            self.letters.append(len(codes))
-            sources, read = np.nonzero(~lost[number + 1][table] & ~lost[number][:, None])
-            for name, numbers in (("of_code", of_code), ("source", sources), ("letter", read)):
+        for number, steps in enumerate(true_steps(diagram)):
+            self.letters.append(int(steps.of_code.max()) + 1)
+            for name, numbers in vars(steps).items():
                 self._keep(f"{name}_{number}", numbers)
-            self._keep(f"target_{number}", table[sources, read])
 
     def _keep(self, name: str, values: Any) -> None:
         self.register_buffer(name, torch.from_numpy(np.asarray(values, dtype=np.int64)), persistent=False)
@@ -76,7 +70,7 @@ class SemanticConfig(CBMConfig):
     """The weight of the expected number of constraints broken."""
     constraints: list[str] | None = None
     """Only these constraints; by default all."""
-    most_nodes: int = Field(BUDGET, ge=1)
+    most_nodes: int = Field(150_000, ge=1)
     """How large the decision diagram of a group of constraints may be."""
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.base import Array, Codes, DataError, KnowledgeError
-from assay.logic import Diagram, Knowledge, Outcome
+from assay.logic import Diagram, Knowledge, Value
 
 LEAST_LOG = -1e30
 SMALLEST = 1e-30
@@ -74,7 +74,7 @@ class RuleLayer(nn.Module):
                 table[number, codes[place]] = 1
             self.register_buffer(f"label_{place}", torch.from_numpy(table), persistent=False)
 
-    def _codes(self, outcome: Outcome) -> tuple[int, ...]:
+    def _codes(self, outcome: tuple[Value, ...]) -> tuple[int, ...]:
         for label, value in zip(self.knowledge.labels, outcome, strict=True):
             if value not in label.values:
                 raise KnowledgeError(f"label {label.name!r} can be {value!r}, which is none of its values")

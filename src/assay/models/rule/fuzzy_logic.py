@@ -37,7 +37,6 @@ from assay.logic import (
     ground_formula,
     guard_atom,
     names_in,
-    quote,
 )
 
 Tnorm = Literal["goedel", "product", "lukasiewicz"]
@@ -210,7 +209,8 @@ def fitting(formula: Formula, space: ConceptSpace, values: Sequence[Value]) -> t
     places = tuple(space.place(name) for name in names_in(formula))
     sizes = [space.sizes[place] for place in places]
     if prod(sizes) > MOST_CASES:
-        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of {quote(formula)}; use the model 'dpl'")
+        text = str(formula) if len(str(formula)) <= 80 else f"{str(formula)[:77]}..."
+        raise ConfigError(f"fuzzy logic would list {prod(sizes):,} cases of '{text}'; use the model 'dpl'")
     combinations = np.array(list(product(*map(range, sizes))), dtype=np.int64).reshape(prod(sizes), len(sizes))
     codes = np.zeros((len(combinations), len(space)), dtype=np.int64)
     codes[:, places] = combinations
