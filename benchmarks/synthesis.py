@@ -122,8 +122,9 @@ def few_shot(seeds: range) -> str:
 
 def attribution() -> str:
     """Return whose fault errors are on the ten rules, with a detector that overlooks things and knows 17 classes."""
-    from assay.contracts import BottleneckModel
-    from assay.diagnosis import ATTRIBUTION_HEAD, attribute, evidence_of
+    from assay.contracts import EVERY, BottleneckModel
+    from assay.diagnosis import Attribution, attribute
+    from assay.metrics import Evidence
 
     task = TASKS["cocologic"]()
     train, test = split_codes(task, "train", 0)[:600], split_codes(task, "test", 0)
@@ -131,7 +132,7 @@ def attribution() -> str:
     seen = {len(one): rng.binomial(one, 1 - OVERLOOKED) for one in (train, test)}
     for codes in seen.values():
         codes[:, [task.space.place(name) for name in UNKNOWN]] = 0
-    lines = [f"| learner, from | {' | '.join(ATTRIBUTION_HEAD[1:])} |", "| --- " * len(ATTRIBUTION_HEAD) + "|"]
+    lines = [f"| learner, from | {' | '.join(Attribution.head[1:])} |", "| --- " * len(Attribution.head) + "|"]
     labels = task.knowledge.labels_of(train)
     for name in ("synthesis", "rules", "linear"):
         for source, codes in (("true concepts", train), ("perceived ones", seen[len(train)])):
@@ -139,7 +140,9 @@ def attribution() -> str:
             model.learn(Examples(task.knowledge, codes, one_hot(codes, task.space), labels))
             head: Callable[..., list[Array]] = model.labels_from_concepts
             held = BottleneckModel(name, one_hot(seen[len(test)], task.space), head)
-            found = attribute(held, evidence_of(held, task.knowledge, test, task.knowledge.labels_of(test)))
+            own = held.answer(EVERY, {})
+            said = own.label_codes, own.concept_codes, tuple(own.labels), tuple(own.concepts)
+            found = attribute(held, Evidence(task.knowledge, "test", task.knowledge.labels_of(test), test, *said))
             lines.append(f"| {name}, {source} | {' | '.join(found.rows()[-1][1:])} |")
     return "\n".join(lines)
 

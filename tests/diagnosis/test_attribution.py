@@ -7,12 +7,20 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError, RuleUnknown, rng_for
-from assay.contracts import BottleneckModel, one_hot, rule_head
-from assay.diagnosis import ATTRIBUTION_HEAD as HEAD
-from assay.diagnosis import CAUSES, attribute, diagnose, evidence_of
+from assay.contracts import EVERY, BottleneckModel, one_hot, rule_head
+from assay.diagnosis import attribute, diagnose
 from assay.logic import NO_RULE, Concept, ConceptSpace, Knowledge, Label, bits
+from assay.metrics import Evidence
 
+CAUSES = ("table", "rule", "perception", "both", "unsure", "unknown")
 SUM = Knowledge.of(bits(["a", "b"]), {"y": "a + b"})
+
+
+def evidence_of(model, knowledge, concepts, labels):
+    """Return the truth of examples beside what a model says of them when nothing is set."""
+    own = model.answer(EVERY, {})
+    said = own.label_codes, own.concept_codes, tuple(own.labels), tuple(own.concepts)
+    return Evidence(knowledge, "test", labels, concepts, *said)
 
 
 def head_of(table):
@@ -63,7 +71,7 @@ def test_what_is_not_known_is_an_unknown_cause_and_no_misreading():
 def test_predictions_alone_have_no_label_head_to_ask():
     found = attributed([[1, 0]], [[1, 0]], DOUBLES, own_head=False)
     assert found.whole.errors.rule == 1 and found.whole.swap is found.whole.with_true_concepts is None
-    assert len(found.rows()[0]) == len(HEAD) and json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert len(found.rows()[0]) == len(found.head) and json.loads(json.dumps(found.to_dict(), allow_nan=False))
 
 
 def test_concepts_that_would_correct_most_labels_come_first():

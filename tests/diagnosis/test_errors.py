@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from assay.base import rng_for
-from assay.diagnosis import CAUSES, diagnose
+from assay.diagnosis import diagnose
 from assay.logic import Knowledge, bits
 from tests.diagnosis.models import FINE, Model, clear_case, evidence, on_test, rule, signs, some, turned, unruled
+
+CAUSES = ("table", "rule", "perception", "both", "unsure", "unknown")
 
 AND = rule("a and b")
 CASES = [  # true a, b, c; predicted a, b, c; annotated label; predicted label; its cause

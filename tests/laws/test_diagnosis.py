@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from assay.base import rng_for
-from assay.diagnosis import CAUSES, Diagnosis, headline, kinds_in_order
+from assay.diagnosis import Diagnosis, headline, kinds_in_order
 from assay.logic import Concept, ConceptSpace, Knowledge, Label, parse
 from assay.metrics import Evidence
 from tests.diagnosis.models import CLEAR, Model, certain, clear_case, on_test, rule, some, turned, worlds
 from tests.laws.random_models import random_model
+
+CAUSES = ("table", "rule", "perception", "both", "unsure", "unknown")
 
 WORDS = list(dict.fromkeys(word for word, _ in CLEAR))
 every_claim = pytest.mark.parametrize(("word", "claim"), CLEAR, ids=[f"{word}: {claim}" for word, claim in CLEAR])

@@ -320,7 +320,7 @@ def _trained_on(
     if isinstance(source, Knowledge):
         return source, None
     if isinstance(source, Dataset):
-        from assay.diagnosis import training_worlds
+        from assay.dataset import training_worlds
 
         return source.knowledge, training_worlds(source)
     if not str(source).endswith(".cnf"):

@@ -9,15 +9,14 @@ from assay.api.arguments import Data, open_dataset
 from assay.api.predictions import HELP, predictions_of
 from assay.api.runs import Run
 from assay.base import ConfigError, DataError, MissingExtra, find_rows, progress_bar
-from assay.contracts import read_predictions
-from assay.dataset import Dataset
+from assay.contracts import EVERY, IntervenableModel, read_predictions
+from assay.dataset import Dataset, SplitData
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,
     Thresholds,
     diagnose_predictions,
     diagnose_run,
-    diagnose_under_rule,
     read_thresholds,
 )
 from assay.diagnosis import diagnose as diagnose_evidence
@@ -75,10 +74,8 @@ def diagnose(
 def _diagnose_run(run: Run, thresholds: Thresholds, rule: Knowledge | Path | str | None) -> Diagnosis:
     """Return the diagnosis of a run, perhaps under another rule."""
     folder, data = RunFolder(run.folder), run.dataset
-    if rule is None:
-        return diagnose_run(folder, data, thresholds=thresholds)
-    other = rule if isinstance(rule, Knowledge) else read_other_rule(Path(rule), data.knowledge)
-    return diagnose_under_rule(folder, data, other, thresholds)
+    other = rule if rule is None or isinstance(rule, Knowledge) else read_other_rule(Path(rule), data.knowledge)
+    return diagnose_run(folder, data, thresholds=thresholds, rule=other)
 
 
 def thresholds_of(given: Thresholds | Mapping[str, float]) -> Thresholds:
@@ -170,7 +167,6 @@ def attribute(run: Run | Path | str, dataset: Data | None = None, *, split: str 
         The split to evaluate.
     """
     from assay.diagnosis import attribute as attribute_errors
-    from assay.diagnosis import evidence_of
     from assay.lab import answering_for
 
     opened = Run.open(run, dataset)
@@ -185,8 +181,15 @@ def attribute(run: Run | Path | str, dataset: Data | None = None, *, split: str 
         model = answering(examples.take(find_rows(predictions.index, examples.index)))
     else:
         model = answering(examples)
-        evidence = evidence_of(model, data.knowledge, examples.concepts, examples.labels, split)
+        evidence = _evidence_of(model, examples)
     return attribute_errors(model, evidence, own_head=not folder.is_file())
+
+
+def _evidence_of(model: IntervenableModel, examples: SplitData) -> Evidence:
+    """Return the truth of examples beside what a model says of them when nothing is set."""
+    own = model.answer(EVERY, {})
+    said = own.label_codes, own.concept_codes, tuple(own.labels), tuple(own.concepts)
+    return Evidence(examples.knowledge, examples.name, examples.labels, examples.concepts, *said)
 
 
 @dataclass(frozen=True)

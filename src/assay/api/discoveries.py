@@ -75,7 +75,7 @@ def discover(
 
 def _write(discovered: "Discovered", dataset: Dataset, output: Path, report: ProgressCallback) -> None:
     """Write predictions, table, units and page of the first seed, and last the record that makes the folder a run."""
-    from assay.diagnosis import provenance
+    from assay.dataset import provenance
     from assay.reporting import concept_rows, unit_cards, with_pictures, write_discovery
 
     run, about = RunFolder(output), _about(discovered)

@@ -49,7 +49,7 @@ def score(
     run = Run.open(predictions, data)
     scores = measure(run, metrics=names, rule=rule)
     if as_json:
-        from assay.diagnosis import provenance
+        from assay.dataset import provenance
 
         files = {name: code.to_dict() for name in names if (code := METRICS.entry(name).code) is not None}
         plain = {split: {name: by_name[name].to_dict() for name in names} for split, by_name in scores.items()}
@@ -100,15 +100,27 @@ def diagnose(
 
 def _print_all(diagnosis: "Diagnosis") -> None:
     """Print the other sentences, what labels move with, and the table of every test."""
-    from assay.diagnosis import RELIANCE_HEAD, TABLE_HEAD, cells_of, reliance_table
+    from assay.diagnosis import TABLE_HEAD, cells_of
 
     print_text()
     print_paragraphs(diagnosis.details)
     if diagnosis.reliance:
         print_text()
-        print_table(RELIANCE_HEAD, reliance_table(diagnosis.reliance), "What the label moves with")
+        head = ["what changes", "kind", "pairs", "the label moves", "it should", "spurious"]
+        print_table(head, _reliance_rows(diagnosis), "What the label moves with")
     print_text()
     print_table(TABLE_HEAD, cells_of(diagnosis.table), "What was tested")
+
+
+def _reliance_rows(diagnosis: "Diagnosis") -> list[list[str]]:
+    """Return what changes, the pairs, how often labels move with an interval, and how often they should."""
+    from assay.metrics import percent, share_of
+
+    return [
+        [row.name, row.kind, f"{row.pairs:,}", share_of(row.moved, row.pairs) if row.pairs else "",
+         percent(row.should / row.pairs) if row.pairs else "", "yes" if row.relied_on else ""]
+        for row in diagnosis.reliance
+    ]  # fmt: skip
 
 
 def attribute(
@@ -127,14 +139,13 @@ def attribute(
     """
     from assay.api import Run
     from assay.api import attribute as attribute_errors
-    from assay.diagnosis import ATTRIBUTION_HEAD
 
     opened = Run.open(run, data)
     attribution = attribute_errors(opened, split=split)
     if as_json:
         print_json({"fingerprint": opened.dataset.fingerprint, **attribution.to_dict()})
         return
-    print_table(ATTRIBUTION_HEAD, attribution.rows(), f"{attribution.model} on {split}")
+    print_table(attribution.head, attribution.rows(), f"{attribution.model} on {split}")
     print_text(attribution.whole.text)
     blames = [[blame.concept, f"{blame.misread:,}", f"{blame.mends:,}"] for blame in attribution.concepts[:concepts]]
     if blames:

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from assay.dataset.confounders import couplings_of as couplings_of
     from assay.dataset.confounders import draw_codes as draw_codes
     from assay.dataset.dataset import Dataset as Dataset
+    from assay.dataset.dataset import confounders_of as confounders_of
+    from assay.dataset.dataset import provenance as provenance
+    from assay.dataset.dataset import training_worlds as training_worlds
     from assay.dataset.folder import CODE as CODE
     from assay.dataset.folder import NAME as NAME
     from assay.dataset.folder import cache_folder as cache_folder

@@ -5,14 +5,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from assay.base import (
+    Codes,
     DataError,
     Folder,
     RemotePath,
     UnknownName,
+    distinct_rows,
     folder_at,
     html_lines,
     refuse_links,
@@ -20,6 +24,7 @@ from assay.base import (
     suggestion,
 )
 from assay.contracts import CONCEPT, LABEL, PAIR_CONCEPT, PAIR_ROW, PAIRS, Manifest, PairsRecord, ShardRecord
+from assay.dataset.confounders import Confounder, Coupling, couplings_of
 from assay.dataset.folder import fetch, open_copy, read_manifest
 from assay.dataset.split import SplitData, example_table
 from assay.dataset.stored import ShardFile, ShardTable, SplitShards, StoredRows
@@ -176,3 +181,30 @@ def _check_size(path: Path, shard: ShardRecord) -> None:
         raise DataError(f"shard {str(path)!r} is missing; make the dataset again")
     if found != shard.bytes:
         raise DataError(f"shard {str(path)!r} has {found} bytes instead of {shard.bytes}: it is damaged")
+
+
+def provenance(dataset: Dataset) -> dict[str, Any]:
+    """Return what every number about a dataset is traced by."""
+    return {
+        "task": dataset.name,
+        "fingerprint": dataset.fingerprint,
+        "data_seed": dataset.manifest.seed,
+        "versions": dataset.manifest.versions,
+    }
+
+
+def training_worlds(dataset: Dataset) -> Codes | None:
+    """Return the distinct worlds that training showed, those that are wholly known, or None if there are none."""
+    names = [name for name in dataset.split_names if name.startswith("train")]
+    if not names:
+        return None
+    codes = np.concatenate([dataset.symbols(name, styles=False).concepts for name in names])
+    worlds = codes[distinct_rows(codes).first]
+    whole = worlds[(worlds >= 0).all(axis=1)]
+    return whole if len(whole) else None
+
+
+def confounders_of(dataset: Dataset) -> tuple[Coupling, ...]:
+    """Return the confounders that a dataset was made with."""
+    planted = dataset.manifest.task.confound
+    return couplings_of([Confounder(**entry) for entry in planted], dataset.knowledge)

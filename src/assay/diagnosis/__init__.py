@@ -8,10 +8,8 @@ discovered units and of saliency maps.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.diagnosis.attribution import ATTRIBUTION_HEAD as ATTRIBUTION_HEAD
     from assay.diagnosis.attribution import Attribution as Attribution
     from assay.diagnosis.attribution import attribute as attribute
-    from assay.diagnosis.attribution import evidence_of as evidence_of
     from assay.diagnosis.case import Case as Case
     from assay.diagnosis.case import case_of as case_of
     from assay.diagnosis.case import new_worlds as new_worlds
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.check import Claim as Claim
     from assay.diagnosis.check import Finding as Finding
     from assay.diagnosis.check import Found as Found
-    from assay.diagnosis.check import Kind as Kind
     from assay.diagnosis.check import Tone as Tone
     from assay.diagnosis.check import described as described
     from assay.diagnosis.check import kinds_in_order as kinds_in_order
@@ -33,13 +30,11 @@ if TYPE_CHECKING:
     from assay.diagnosis.check import sections as sections
     from assay.diagnosis.check import tone_of as tone_of
     from assay.diagnosis.concepts import STATES as STATES
-    from assay.diagnosis.concepts import WRONG as WRONG
     from assay.diagnosis.concepts import ConceptState as ConceptState
     from assay.diagnosis.concepts import used_concepts as used_concepts
     from assay.diagnosis.counterfactual import Counterfactuals as Counterfactuals
     from assay.diagnosis.counterfactual import Effects as Effects
     from assay.diagnosis.counterfactual import counterfactuals as counterfactuals
-    from assay.diagnosis.explanations import ASIDE as ASIDE
     from assay.diagnosis.headlines import Headline as Headline
     from assay.diagnosis.headlines import headline as headline
     from assay.diagnosis.identifiable import Identifiability as Identifiability
@@ -61,26 +56,18 @@ if TYPE_CHECKING:
     from assay.diagnosis.interventions.units import Budget as Budget
     from assay.diagnosis.interventions.units import Units as Units
     from assay.diagnosis.judging import TABLE_HEAD as TABLE_HEAD
-    from assay.diagnosis.judging import TableRow as TableRow
     from assay.diagnosis.judging import cells_of as cells_of
     from assay.diagnosis.judging import judge as judge
-    from assay.diagnosis.labels import CAUSES as CAUSES
     from assay.diagnosis.leaks import Leakage as Leakage
     from assay.diagnosis.leaks import leakage as leakage
-    from assay.diagnosis.reliance import RELIANCE_HEAD as RELIANCE_HEAD
     from assay.diagnosis.reliance import Reliance as Reliance
     from assay.diagnosis.reliance import Rights as Rights
-    from assay.diagnosis.reliance import confounders_of as confounders_of
-    from assay.diagnosis.reliance import reliance_table as reliance_table
     from assay.diagnosis.rule_relation import RuleRelation as RuleRelation
     from assay.diagnosis.rule_relation import relations_in as relations_in
     from assay.diagnosis.rule_relation import worlds_of as worlds_of
     from assay.diagnosis.runs import diagnose_predictions as diagnose_predictions
     from assay.diagnosis.runs import diagnose_run as diagnose_run
-    from assay.diagnosis.runs import diagnose_under_rule as diagnose_under_rule
-    from assay.diagnosis.runs import provenance as provenance
     from assay.diagnosis.runs import taught_by as taught_by
-    from assay.diagnosis.runs import training_worlds as training_worlds
     from assay.diagnosis.thresholds import DEFAULTS as DEFAULTS
     from assay.diagnosis.thresholds import Thresholds as Thresholds
     from assay.diagnosis.thresholds import Verdict as Verdict

@@ -7,7 +7,7 @@ that stays wrong there shows that the label head errs on true concepts too; its 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from assay.contracts import EVERY, IntervenableModel, one_hot
 from assay.diagnosis.concepts import used_concepts
 from assay.diagnosis.labels import CAUSES, Errors, causes_of, errors_of
 from assay.diagnosis.views import SplitView
-from assay.logic import Knowledge
 from assay.metrics import Evidence
 
 
@@ -87,6 +86,11 @@ class Blame:
 class Attribution:
     """The errors of a model by cause: for each label and in all, and which concepts are behind those of perception."""
 
+    head: ClassVar = (
+        *("label", "examples", "accuracy", "wrong", *CAUSES, "luck"),
+        *("still wrong", "with true concepts", "with true rule"),
+    )
+    """The head of the table."""
     model: str
     split: str
     labels: tuple[Share, ...]
@@ -109,11 +113,6 @@ class Attribution:
         return [_row(share) for share in both]
 
 
-ATTRIBUTION_HEAD = (
-    "label", "examples", "accuracy", "wrong", *CAUSES, "luck", "still wrong", "with true concepts", "with true rule",
-)  # fmt: skip
-
-
 def _row(share: Share) -> list[str]:
     errors = share.errors
     counts = [errors.wrong, *(getattr(errors, cause) for cause in CAUSES), errors.luck]
@@ -121,15 +120,6 @@ def _row(share: Share) -> list[str]:
     ends = ["-" if end is None else f"{end:.3f}" for end in (share.with_true_concepts, share.with_true_rule)]
     counted = [f"{count:,}" for count in counts]
     return [share.label, f"{errors.labels:,}", f"{share.accuracy:.3f}", *counted, still, *ends]
-
-
-def evidence_of(
-    model: IntervenableModel, knowledge: Knowledge, concepts: Codes, labels: Codes, split: str = "test"
-) -> Evidence:
-    """Return the truth of examples beside what a model says of them when nothing is set."""
-    own = model.answer(EVERY, {})
-    said = own.label_codes, own.concept_codes, tuple(own.labels), tuple(own.concepts)
-    return Evidence(knowledge, split, labels, concepts, *said)
 
 
 def attribute(model: IntervenableModel, evidence: Evidence, own_head: bool = True) -> Attribution:

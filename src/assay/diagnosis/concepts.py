@@ -56,6 +56,11 @@ class ConceptState:
     """The values that are clearly missed, of a noisy concept."""
 
     @property
+    def is_wrong(self) -> bool:
+        """Whether it is surely read wrong, in whatever way."""
+        return self.state in WRONG
+
+    @property
     def accuracy(self) -> float:
         """The share of answers that are right."""
         return self.right / self.answered if self.answered else float("nan")

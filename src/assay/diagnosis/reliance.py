@@ -21,11 +21,10 @@ from assay.dataset import (
     NUISANCES,
     REVERSED,
     UNCONFOUNDED,
-    Confounder,
     Coupling,
     Dataset,
     SplitData,
-    couplings_of,
+    confounders_of,
     pairs_split,
 )
 from assay.diagnosis.concepts import used_concepts
@@ -146,12 +145,6 @@ class Reliance:
         """The concepts that fall most."""
         order = sorted(self.concepts.items(), key=lambda item: item[1].shares[1] - item[1].shares[0])
         return order[:MOST_NAMED]
-
-
-def confounders_of(dataset: Dataset) -> tuple[Coupling, ...]:
-    """Return the confounders that a dataset was made with."""
-    planted = dataset.manifest.task.confound
-    return couplings_of([Confounder(**entry) for entry in planted], dataset.knowledge)
 
 
 def reliance_of(
@@ -313,15 +306,3 @@ def describe_unused(rows: Sequence[Reliance]) -> str:
                 f"Labels do not clearly follow {row.name}: {'; '.join(x for x in (moves, row.labels.text) if x)}."
             )
     return " ".join(parts)
-
-
-def reliance_table(rows: Sequence[Reliance]) -> list[list[str]]:
-    """Return the rows as texts: what changes, the pairs, how often labels move with an interval, and should."""
-    return [
-        [row.name, row.kind, f"{row.pairs:,}", share_of(row.moved, row.pairs) if row.pairs else "",
-         percent(row.should / row.pairs) if row.pairs else "", "yes" if row.relied_on else ""]
-        for row in rows
-    ]  # fmt: skip
-
-
-RELIANCE_HEAD = ["what changes", "kind", "pairs", "the label moves", "it should", "spurious"]

@@ -2,14 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
-import numpy as np
-
-from assay.base import Codes, DataError, distinct_rows
+from assay.base import Codes, DataError
 from assay.contracts import PAIRS, Predictions, read_predictions
 from assay.counting import Supervised
-from assay.dataset import Dataset
+from assay.dataset import Dataset, provenance, training_worlds
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiable import READ_FROM, Identifiability, family_of, identifiability, supervision_of
 from assay.diagnosis.reliance import reliance_of
@@ -26,9 +23,29 @@ _TAUGHT: dict[tuple[str, str], Identifiability | None] = {}
 
 
 def diagnose_run(
-    run: RunFolder, dataset: Dataset, taught: Identifiability | None = None, thresholds: Thresholds = DEFAULTS
+    run: RunFolder,
+    dataset: Dataset,
+    taught: Identifiability | None = None,
+    thresholds: Thresholds = DEFAULTS,
+    rule: Knowledge | None = None,
 ) -> Diagnosis:
-    """Return the diagnosis of a run, or of a predictions file; `taught` where it is known from another run."""
+    """Return the diagnosis of a run, or of a predictions file.
+
+    Parameters
+    ----------
+    run
+        The run's folder, or the file.
+    dataset
+        The dataset whose truth the predictions are compared with.
+    taught
+        Which readings the training labels allow, where that is known from another run.
+    thresholds
+        The numbers that decide.
+    rule
+        Another rule for the same concepts to judge them by; what changes of concepts do is then left out.
+    """
+    if rule is not None:
+        return _under_rule(run, dataset, rule, thresholds)
     predictions = run.all_predictions(dataset.knowledge, dataset.sizes)
     if run.predictions(PAIRS).exists():
         predictions[PAIRS] = read_predictions(run.predictions(PAIRS), dataset.knowledge, dataset.sizes)
@@ -61,10 +78,7 @@ def diagnose_predictions(
     return replace(found, notes=(*found.notes, *(why for why in (why_not, not_judged) if why)))
 
 
-def diagnose_under_rule(
-    run: RunFolder, dataset: Dataset, rule: Knowledge, thresholds: Thresholds = DEFAULTS
-) -> Diagnosis:
-    """Return the diagnosis of a run's concepts under another rule; what changes of concepts do is left out."""
+def _under_rule(run: RunFolder, dataset: Dataset, rule: Knowledge, thresholds: Thresholds) -> Diagnosis:
     judged = run.all_predictions(dataset.knowledge, dataset.sizes)
     evidence = {split: under_rule(gather_from(dataset, found), rule) for split, found in judged.items()}
     about = {**provenance(dataset), **next(iter(judged.values())).about}
@@ -117,24 +131,3 @@ def effects_of(
     if original not in predictions:
         return None, f"What changing one concept does is left out: there are no predictions for split {original!r}."
     return counterfactuals(dataset, predictions[original], predictions[PAIRS], training), ""
-
-
-def provenance(dataset: Dataset) -> dict[str, Any]:
-    """Return what every number about a dataset is traced by."""
-    return {
-        "task": dataset.name,
-        "fingerprint": dataset.fingerprint,
-        "data_seed": dataset.manifest.seed,
-        "versions": dataset.manifest.versions,
-    }
-
-
-def training_worlds(dataset: Dataset) -> Codes | None:
-    """Return the distinct worlds that training showed, those that are wholly known, or None if there are none."""
-    names = [name for name in dataset.split_names if name.startswith("train")]
-    if not names:
-        return None
-    codes = np.concatenate([dataset.symbols(name, styles=False).concepts for name in names])
-    worlds = codes[distinct_rows(codes).first]
-    whole = worlds[(worlds >= 0).all(axis=1)]
-    return whole if len(whole) else None

@@ -28,6 +28,7 @@ from assay.diagnosis.case import Case, case_of
 from assay.diagnosis.check import Finding, Kind, check_of
 from assay.diagnosis.concepts import ConceptState
 from assay.diagnosis.counterfactual import Counterfactuals
+from assay.diagnosis.explanations import ASIDE
 from assay.diagnosis.identifiable import Identifiability
 from assay.diagnosis.judging import Certainty, TableRow, certainty_of, judge, table_of
 from assay.diagnosis.labels import Errors, LabelState, worst
@@ -110,6 +111,11 @@ class Diagnosis:
     def kinds(self) -> tuple[Kind, ...]:
         """The kinds of all findings, the first word first."""
         return tuple(dict.fromkeys(finding.kind for finding in self.findings))
+
+    @property
+    def compared_splits(self) -> tuple[str, ...]:
+        """The splits over which wrong labels are explained; all of them, where every one is set aside."""
+        return tuple(name for name in self.errors if name not in ASIDE) or tuple(self.errors)
 
     @property
     def reasons(self) -> tuple[str, ...]:

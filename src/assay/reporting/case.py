@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.base import DataError, Line
-from assay.dataset import Dataset
+from assay.dataset import Dataset, provenance, training_worlds
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,
@@ -19,9 +19,7 @@ from assay.diagnosis import (
     diagnose_run,
     headline,
     new_worlds,
-    provenance,
     taught_by,
-    training_worlds,
 )
 from assay.metrics import Evidence, gather_from
 from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability

@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from assay.base import Array, write_atomically
 from assay.contracts import LABEL, numbers, parquet_bytes, to_column, to_json
-from assay.dataset import Dataset, versions
-from assay.diagnosis import InterventionResult, coverage_curve, provenance
+from assay.dataset import Dataset, provenance, versions
+from assay.diagnosis import InterventionResult, coverage_curve
 from assay.metrics import expected_calibration_error
 from assay.reporting.curves import reliability_of, thin_curve
 from assay.reporting.plot import COLOURS, Chart, Line

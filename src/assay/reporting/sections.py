@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from assay.diagnosis import Kind
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 from assay.reporting.verdicts import NamedRun, WordShare, gravity, meanings_of, shares_of
@@ -50,7 +49,7 @@ class VerdictMatrix:
         return len(self.models) > MOST_COLUMNS and len(self.models) > len(self.sections)
 
     @property
-    def kinds(self) -> dict[Kind, str]:
+    def kinds(self) -> dict[str, str]:
         """The verdicts that occur, with what they say in general, the gravest first."""
         return meanings_of(case for section in self.sections for case in section.cases)
 

@@ -12,13 +12,13 @@ import numpy as np
 
 from assay.base import Array, AssayError, Codes, Settings, rng_for
 from assay.dataset import recipe_from
-from assay.diagnosis import Diagnosis, Kind, Thresholds, Verdict, diagnose, kinds_in_order, new_worlds, used_concepts
+from assay.diagnosis import Diagnosis, Thresholds, Verdict, diagnose, kinds_in_order, new_worlds, used_concepts
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 
 SIZES = {"train": 2000, "test": 450, "ood": 300, "hard": 200}
-KINDS: tuple[Kind, ...] = kinds_in_order()
-FAULTS: frozenset[Kind] = frozenset(KINDS) - {"sound", "too few"}
+KINDS: tuple[str, ...] = kinds_in_order()
+FAULTS: frozenset[str] = frozenset(KINDS) - {"sound", "too few"}
 QUICK = Thresholds({"verdict": Verdict(resamples=0)})
 """No resamples: only the words are looked at."""
 
@@ -65,14 +65,14 @@ class Planted:
     """A predictor's answers by split, and the findings that must and must not be reported."""
 
     evidence: Mapping[str, Evidence]
-    required: tuple[frozenset[Kind], ...]
+    required: tuple[frozenset[str], ...]
     """Of each set at least one kind must be reported."""
-    forbidden: frozenset[Kind]
+    forbidden: frozenset[str]
     concepts: frozenset[str] = frozenset()
     """Concepts that the findings must name."""
     note: str = ""
     """A word that the text must hold."""
-    first: frozenset[Kind] = frozenset()
+    first: frozenset[str] = frozenset()
     """The words of which one must come first, where that is planted too."""
 
 
@@ -91,12 +91,12 @@ def specimen(name: str) -> Callable[[Plant], Plant]:
     return register
 
 
-def one_of(*kinds: Kind) -> frozenset[Kind]:
+def one_of(*kinds: str) -> frozenset[str]:
     """Return alternatives."""
     return frozenset(kinds)
 
 
-def all_but(*kinds: Kind) -> frozenset[Kind]:
+def all_but(*kinds: str) -> frozenset[str]:
     """Return every kind of finding but these; `too few` is never forbidden with them."""
     return frozenset(KINDS) - frozenset(kinds) - {"too few"}
 

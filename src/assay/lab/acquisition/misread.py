@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.base import Array, Codes
 from assay.dataset import SplitData
-from assay.diagnosis import WRONG, ConceptState
+from assay.diagnosis import ConceptState
 from assay.lab.acquisition.situation import Situation
 from assay.logic import Knowledge
 from assay.metrics import Evidence, confusion
@@ -45,7 +45,7 @@ def misread_concepts(situation: Situation) -> list[MisreadConcept]:
     found: list[MisreadConcept] = []
     for column, (state, other) in enumerate(zip(states[judged], states[first], strict=True)):
         split, state = (first, other) if state.state == "too few" else (judged, state)
-        if state.used and state.state in WRONG:
+        if state.used and state.is_wrong:
             counts = _confusion(situation.evidence(split), column)
             errors = _label_errors(knowledge, situation.training, column, counts)
             found.append(MisreadConcept(column, state, errors, _confused(counts)))

@@ -13,8 +13,8 @@ import numpy as np
 
 from assay.base import Array, AssayError, ConfigError, distinct_rows
 from assay.counting import ReadingEntry, cells, count_readings
-from assay.dataset import Dataset
-from assay.diagnosis import training_worlds, used_concepts
+from assay.dataset import Dataset, training_worlds
+from assay.diagnosis import used_concepts
 from assay.lab.acquisition.holdings import Holdings
 from assay.lab.acquisition.misread import MisreadConcept, misread_concepts, shares
 from assay.lab.acquisition.situation import Situation

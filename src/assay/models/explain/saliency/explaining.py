@@ -9,8 +9,7 @@ import torch
 from torch import Tensor
 
 from assay.base import Array, ProgressCallback, UnknownName
-from assay.dataset import Dataset, SplitData, versions
-from assay.diagnosis import provenance
+from assay.dataset import Dataset, SplitData, provenance, versions
 from assay.metrics import (
     ExampleScores,
     RandomisationCheck,

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from assay.base import Array, join_first
-from assay.dataset import Dataset, SplitData
-from assay.diagnosis import confounders_of, used_concepts
+from assay.dataset import Dataset, SplitData, confounders_of
+from assay.diagnosis import used_concepts
 from assay.logic import Knowledge
 from assay.metrics import SaliencyScore, ScoredTarget
 from assay.models.explain.saliency.concept_masks import ConceptMasks
