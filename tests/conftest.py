@@ -13,6 +13,7 @@ from hypothesis import settings
 
 from assay.base import Settings, forget_files
 from assay.dataset import Dataset, make, recipe_from
+from assay.lab import LocalWorkers, perform
 from tests.samples import skip_where_samples_are_missing
 
 Made = Callable[..., Dataset]
@@ -52,6 +53,12 @@ def no_files() -> Iterator[None]:
 def made(tmp_path: Path) -> Made:
     """Return a function that makes a dataset in a fresh folder."""
     return lambda task, **settings: write(tmp_path / "made", task, **settings)
+
+
+@pytest.fixture
+def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let studies do their steps here: each process of theirs imports torch anew."""
+    monkeypatch.setattr(LocalWorkers, "run", lambda self, steps, output, poll: (perform(s, output) for s in steps))
 
 
 @pytest.fixture(scope="session", autouse=True)

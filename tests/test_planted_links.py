@@ -34,9 +34,10 @@ def inputs(mnlogic: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.parametrize("files", [1, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("verb", QUICK)
-def test_no_command_writes_through_a_link(verb: str, inputs: Path) -> None:
-    tried = {name: attempt(work) for name, work in planted_links(inputs, INPUTS, {verb: COMMANDS[verb]}, 3)}
+def test_no_command_writes_through_a_link(verb: str, files: int, inputs: Path) -> None:
+    tried = {name: attempt(work) for name, work in planted_links(inputs, INPUTS, {verb: COMMANDS[verb]}, files)}
     assert len(tried) >= 4
     assert {name: outcome for name, outcome in tried.items() if outcome.is_fault} == {}
 

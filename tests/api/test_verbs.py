@@ -317,7 +317,7 @@ def test_pictures_of_ones_own_are_imported(tmp_path: Path, monkeypatch: pytest.M
 STUDY = {"tasks": [{"task": "mnlogic", "k": 3}], "models": ["tree", "rules"], "n": 24, "seeds": [0, 1]}
 
 
-def test_a_study_is_kept_and_read(tmp_path: Path) -> None:
+def test_a_study_is_kept_and_read(tmp_path: Path, in_process: None) -> None:
     said: list[str] = []
     result = assay.run_study(STUDY, tmp_path / "out", models=["tree"], seeds=1, say=said.append)
     assert [(line.model, line.run.parent.name) for line in result.verdicts] == [("tree", "runs")] and said

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from assay.cli import main
-from assay.lab import LocalWorkers, perform
 from tests.models.conftest import data, run
 
 __all__ = ["data", "run"]
@@ -44,12 +43,6 @@ def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -
         return Told(int(caught.value.code or 0), said.out, said.err)
 
     return call
-
-
-@pytest.fixture
-def in_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let studies do their steps here: each process of theirs imports torch anew."""
-    monkeypatch.setattr(LocalWorkers, "run", lambda self, steps, output, poll: (perform(s, output) for s in steps))
 
 
 @pytest.fixture
