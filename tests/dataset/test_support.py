@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, ConfigError, Settings
-from assay.dataset import Dataset, parse_worlds, random_worlds, training_support
+from assay.dataset import Dataset, support_worlds, training_support
 from assay.exchange import from_table
 from assay.logic import Constraint, Knowledge, bits, digits, parse
 
@@ -26,25 +26,27 @@ def test_a_task_that_is_not_made_shows_the_same(evenodd: Dataset) -> None:
 
 
 def test_random_worlds_are_possible_different_and_seeded() -> None:
-    worlds = random_worlds(LESS, 30, 0)
+    worlds = support_worlds(LESS, "random:30", 0)
     assert len(np.unique(worlds, axis=0)) == 30 and (worlds[:, 0] < worlds[:, 1]).all()
-    assert (random_worlds(LESS, 30, 0) == worlds).all() and not (random_worlds(LESS, 30, 1) == worlds).all()
-    assert len(np.unique(random_worlds(LESS, 45, 0), axis=0)) == 45
+    assert (support_worlds(LESS, "random:30", 0) == worlds).all() and not (
+        support_worlds(LESS, "random:30", 1) == worlds
+    ).all()
+    assert len(np.unique(support_worlds(LESS, "random:45", 0), axis=0)) == 45
     for count in (0, 46):
         with pytest.raises(ConfigError, match=f"--support {count}: there are 45 worlds"):
-            random_worlds(LESS, count, 0)
+            support_worlds(LESS, f"random:{count}", 0)
 
 
 def test_worlds_are_listed_by_their_values() -> None:
-    assert parse_worlds(LESS, "06, 28,06").tolist() == [[0, 6], [2, 8]]
-    assert parse_worlds(LESS, "06,,28, ,").tolist() == [[0, 6], [2, 8]]
-    assert parse_worlds(Knowledge.of(bits([*"abc"]), {"y": "a"}), "110").tolist() == [[1, 1, 0]]
+    assert support_worlds(LESS, "06, 28,06", 0).tolist() == [[0, 6], [2, 8]]
+    assert support_worlds(LESS, "06,,28, ,", 0).tolist() == [[0, 6], [2, 8]]
+    assert support_worlds(Knowledge.of(bits([*"abc"]), {"y": "a"}), "110", 0).tolist() == [[1, 1, 0]]
     for text in ("60", "06,88"):
         with pytest.raises(ConfigError, match=f"--support {text}: a listed world breaks a constraint"):
-            parse_worlds(LESS, text)
-    for text in ("6", "066", "", "0x"):
+            support_worlds(LESS, text, 0)
+    for text in ("066", "", "0x"):
         with pytest.raises(AssayError):
-            parse_worlds(LESS, text)
+            support_worlds(LESS, text, 0)
 
 
 def test_a_folder_without_training_is_told(made, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.base import DataError
-from assay.contracts import FILES, PAIRS, SEAL, seal_of
+from assay.contracts import PAIRS, SEAL, seal_of
 from assay.dataset import Dataset
 from assay.runs import CHECKPOINT, PROGRAM, RUN, WEIGHTS, RunFolder
 from tests.conftest import write
@@ -96,7 +96,7 @@ def test_a_record_without_what_all_have_is_damaged(missing: str, tmp_path: Path)
 
 
 def test_a_record_whose_seal_is_wrong_or_gone_is_damaged(tmp_path: Path) -> None:
-    about = record(tmp_path, **{FILES: {}})
+    about = record(tmp_path, files={})
     for damaged in (about, {**about, SEAL: "0"}):
         (tmp_path / RUN).write_text(json.dumps(damaged))
         with pytest.raises(DataError, match=r"run.json' is damaged; train again"):

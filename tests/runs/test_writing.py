@@ -13,7 +13,6 @@ from assay.runs import (
     WEIGHTS,
     RunFolder,
     check_dataset,
-    check_learned,
     split_for,
     write_pairs,
     write_record,
@@ -33,11 +32,11 @@ def test_a_record_says_on_what_and_is_written_when_nothing_is_left_over(mnlogic:
     assert sorted(path.name for path in tmp_path.rglob("*") if path.is_file()) == [WEIGHTS, RUN]
     about = RunFolder(tmp_path).record
     assert about.data.fingerprint == mnlogic.fingerprint and list(about.files) == [WEIGHTS]
-    check_learned(tmp_path, about)
+    RunFolder(tmp_path).check_learned(about)
     check_dataset(RunFolder(tmp_path), mnlogic)
     (tmp_path / WEIGHTS).write_bytes(b"others")
     with pytest.raises(DataError, match="does not match its hash"):
-        check_learned(tmp_path, about)
+        RunFolder(tmp_path).check_learned(about)
 
 
 def test_another_dataset_is_refused(mnlogic: Dataset, evenodd: Dataset, tmp_path: Path) -> None:
@@ -85,5 +84,5 @@ def test_every_file_that_was_learned_is_hashed_and_no_other(mnlogic: Dataset, tm
     for change in (lambda path: path.write_bytes(b"[]"), Path.unlink):
         change(tmp_path / PROGRAM)
         with pytest.raises(DataError, match="program.json does not match its hash"):
-            check_learned(tmp_path, about)
-    check_learned(tmp_path, about.but(files={}))  # a record of an older version
+            RunFolder(tmp_path).check_learned(about)
+    RunFolder(tmp_path).check_learned(about.but(files={}))  # a record of an older version

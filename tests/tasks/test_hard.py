@@ -3,7 +3,7 @@
 import pytest
 
 from assay.base import Settings
-from assay.dataset import Dataset, recipe_from, split_to_dict
+from assay.dataset import Dataset, recipe_from
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 from assay.worlds import Quota
@@ -56,6 +56,6 @@ def test_a_task_with_quotas_keeps_the_laws(settings: dict[str, int]) -> None:
 def test_quotas_are_in_the_recipe_and_decide_the_data(made: Made) -> None:
     settings = {"pixels": True, "k": 8, "formula": "a & b", "per_variant": 9, "n": 100}
     plan = recipe_from("mnlogic", Settings(settings)).splits
-    assert [split_to_dict(split)["quota"] for split in plan] == [None] * 4 + [{"per_variant": 9, "per_type": None}]
+    assert [split.to_dict()["quota"] for split in plan] == [None] * 4 + [{"per_variant": 9, "per_type": None}]
     dataset: Dataset = made("mnlogic", **settings)
     assert counts(dataset.knowledge, dataset["hard"].concepts) == [9, 9, 9, 3]  # the variant, two types, and far ones

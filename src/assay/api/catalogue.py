@@ -182,7 +182,7 @@ def _find_in_file(reference: str) -> str:
 
 
 def _task(task: str, settings: Settings) -> Facts:
-    from assay.dataset import recipe_from, split_to_dict
+    from assay.dataset import recipe_from
     from assay.logic import latex
 
     recipe = recipe_from(task, settings)
@@ -197,7 +197,7 @@ def _task(task: str, settings: Settings) -> Facts:
         "diagram_nodes": _diagram_nodes(instance.knowledge),
         "shortcuts": _shortcuts(task, instance.knowledge, settings),
         "layout": instance.layout.to_dict(),
-        "splits": [split_to_dict(split) for split in recipe.splits],
+        "splits": [split.to_dict() for split in recipe.splits],
         "settings": describe_settings(type(instance.config)),
         "config": instance.config.model_dump(mode="json"),
         "latex": {label.name: latex(label.formula) for label in instance.knowledge.labels},

@@ -340,9 +340,6 @@ def _worlds(knowledge: Knowledge, training: Codes | None, support: str, seed: in
         return None
     if support == "train":
         return training
-    from assay.dataset import parse_worlds, random_worlds
+    from assay.dataset import support_worlds
 
-    number = support.removeprefix("random:")
-    if number.isdecimal() and (support != number or len(number) != len(knowledge.space)):
-        return random_worlds(knowledge, int(number), seed)
-    return parse_worlds(knowledge, support)
+    return support_worlds(knowledge, support, seed)

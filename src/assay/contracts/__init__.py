@@ -47,19 +47,15 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import SplitRecord as SplitRecord
     from assay.contracts.manifest import TaskRecord as TaskRecord
     from assay.contracts.manifest import fingerprint as fingerprint
-    from assay.contracts.manifest import parse_manifest as parse_manifest
     from assay.contracts.manifest import to_json as to_json
-    from assay.contracts.predictions import NO_SIZES as NO_SIZES
     from assay.contracts.predictions import Answer as Answer
     from assay.contracts.predictions import Predictions as Predictions
     from assay.contracts.predictions import answers_in as answers_in
     from assay.contracts.predictions import apply_constraints as apply_constraints
     from assay.contracts.predictions import read_predictions as read_predictions
-    from assay.contracts.run_record import FILES as FILES
     from assay.contracts.run_record import SEAL as SEAL
     from assay.contracts.run_record import RunRecord as RunRecord
     from assay.contracts.run_record import TransferRecord as TransferRecord
-    from assay.contracts.run_record import parse_record as parse_record
     from assay.contracts.run_record import seal_of as seal_of
 else:
     from assay.doors import door

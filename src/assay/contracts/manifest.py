@@ -157,6 +157,28 @@ class Manifest(FileRecord):
         plain: dict[str, Any] = json.loads(to_json(_plain(body)))
         return cls.model_validate({**plain, "fingerprint": fingerprint(plain)})
 
+    @classmethod
+    def parse(cls, text: str, path: str) -> "Manifest":
+        """Read a manifest that lies at `path` and check it: whoever sends a dataset may write anything."""
+        damaged = DataError(f"{path!r} is damaged; delete the folder and make it again")
+        try:
+            data: dict[str, Any] = json.loads(text)
+            told = data["format"], data["fingerprint"], fingerprint(data)
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise damaged from None
+        if told[0] != FORMAT:
+            raise DataError(f"{path!r} is of format {told[0]}, this assay reads format {FORMAT}")
+        if told[1] != told[2]:
+            raise DataError(
+                f"{path!r} does not match its fingerprint; it was changed by hand; delete the folder, make it again"
+            )
+        try:
+            manifest = cls.model_validate(data)
+        except (ValidationError, RecursionError):
+            raise damaged from None
+        _refuse_strays(path, manifest)
+        return manifest
+
     @property
     def splits_by_name(self) -> dict[str, SplitRecord]:
         """The splits by name."""
@@ -187,28 +209,6 @@ def _held(shard: Mapping[str, Any]) -> dict[str, Any]:
 def to_json(data: Mapping[str, Any]) -> bytes:
     """Return plain data as JSON, the same bytes for the same data."""
     return (json.dumps(data, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
-
-
-def parse_manifest(text: str, path: str) -> Manifest:
-    """Read a manifest that lies at `path` and check it: whoever sends a dataset may write anything."""
-    damaged = DataError(f"{path!r} is damaged; delete the folder and make it again")
-    try:
-        data: dict[str, Any] = json.loads(text)
-        told = data["format"], data["fingerprint"], fingerprint(data)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise damaged from None
-    if told[0] != FORMAT:
-        raise DataError(f"{path!r} is of format {told[0]}, this assay reads format {FORMAT}")
-    if told[1] != told[2]:
-        raise DataError(
-            f"{path!r} does not match its fingerprint; it was changed by hand; delete the folder, make it again"
-        )
-    try:
-        manifest = Manifest.model_validate(data)
-    except (ValidationError, RecursionError):
-        raise damaged from None
-    _refuse_strays(path, manifest)
-    return manifest
 
 
 def _refuse_strays(path: str, manifest: Manifest) -> None:

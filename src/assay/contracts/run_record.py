@@ -11,8 +11,8 @@ from pydantic import ConfigDict, Field, ValidationError
 from assay.base import DataError
 from assay.contracts.manifest import FileRecord
 
-FILES, SEAL = "files", "sha256"
-"""What a record says of the hashes of what was learned, and its own hash."""
+SEAL = "sha256"
+"""What a record says of its own hash."""
 
 
 class DataRecord(FileRecord):
@@ -68,26 +68,21 @@ class RunRecord(FileRecord):
     files: dict[str, Any] = {}
     """The hashes of what was learned."""
 
+    @classmethod
+    def parse(cls, text: str, path: Path) -> "RunRecord":
+        """Read a record that lies at `path` and check it: whoever seals one may write anything."""
+        damaged = DataError(f"{str(path)!r} is damaged; train again")
+        try:
+            data: dict[str, Any] = json.loads(text)
+            if (SEAL in data or "files" in data) and data.get(SEAL) != seal_of(data):  # older ones have no seal
+                raise damaged
+            data.pop(SEAL, None)
+            return cls.model_validate(data)
+        except (ValueError, AttributeError, TypeError, RecursionError, ValidationError):
+            raise damaged from None
+
 
 def seal_of(record: Mapping[str, Any]) -> str:
     """Return the hash of a record, its seal left out."""
     rest = {key: value for key, value in record.items() if key != SEAL}
     return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
-
-
-def parse_record(text: str, path: Path) -> RunRecord:
-    """Read a record that lies at `path` and check it: whoever seals one may write anything."""
-    damaged = DataError(f"{str(path)!r} is damaged; train again")
-    try:
-        data: dict[str, Any] = json.loads(text)
-        if _is_broken(data):
-            raise damaged
-        data.pop(SEAL, None)
-        return RunRecord.model_validate(data)
-    except (ValueError, AttributeError, TypeError, RecursionError, ValidationError):
-        raise damaged from None
-
-
-def _is_broken(record: Mapping[str, Any]) -> bool:
-    """Tell whether a record does not match its seal; those of older versions have none."""
-    return (SEAL in record or FILES in record) and record.get(SEAL) != seal_of(record)

@@ -11,9 +11,8 @@ if TYPE_CHECKING:
     from assay.dataset.cards import describe_import as describe_import
     from assay.dataset.cards import region_tables as region_tables
     from assay.dataset.cards import write_description as write_description
-    from assay.dataset.confounded import TRIES as TRIES
-    from assay.dataset.confounded import ConfoundedSource as ConfoundedSource
-    from assay.dataset.confounded import plain as plain
+    from assay.dataset.confounded import further_worlds as further_worlds
+    from assay.dataset.confounded import reversed_worlds as reversed_worlds
     from assay.dataset.confounders import NUISANCES as NUISANCES
     from assay.dataset.confounders import REVERSED as REVERSED
     from assay.dataset.confounders import SHIFTED as SHIFTED
@@ -44,18 +43,13 @@ if TYPE_CHECKING:
     from assay.dataset.pairs import redrawing_for as redrawing_for
     from assay.dataset.pairs import task_of as task_of
     from assay.dataset.pictures import DecodedFile as DecodedFile
-    from assay.dataset.pictures import Fill as Fill
-    from assay.dataset.pictures import Lookahead as Lookahead
-    from assay.dataset.pictures import allocate_bytes as allocate_bytes
     from assay.dataset.pictures import decode as decode
     from assay.dataset.pictures import decode_ahead as decode_ahead
     from assay.dataset.recipe import MOST_PAIRS as MOST_PAIRS
-    from assay.dataset.recipe import RECIPE_KEYS as RECIPE_KEYS
     from assay.dataset.recipe import SHARD_ROWS as SHARD_ROWS
     from assay.dataset.recipe import Recipe as Recipe
     from assay.dataset.recipe import recipe_from as recipe_from
     from assay.dataset.recipe import seconds_per_example as seconds_per_example
-    from assay.dataset.recipe import split_to_dict as split_to_dict
     from assay.dataset.shard import COMPACT as COMPACT
     from assay.dataset.shard import IMAGE as IMAGE
     from assay.dataset.shard import ShardJob as ShardJob
@@ -70,8 +64,7 @@ if TYPE_CHECKING:
     from assay.dataset.split import Fold as Fold
     from assay.dataset.split import ShownValues as ShownValues
     from assay.dataset.split import SplitData as SplitData
-    from assay.dataset.support import parse_worlds as parse_worlds
-    from assay.dataset.support import random_worlds as random_worlds
+    from assay.dataset.support import support_worlds as support_worlds
     from assay.dataset.support import training_support as training_support
 else:
     from assay.doors import door

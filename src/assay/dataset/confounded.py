@@ -1,7 +1,4 @@
-"""A task whose pictures carry nuisances that go with their labels in training.
-
-The worlds of a split with nuisances in their styles, that go with their labels or do not.
-"""
+"""A task whose pictures carry nuisances that go with their labels in training, and the worlds of its splits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,6 +9,7 @@ import numpy as np
 from assay.base import Array, Codes, ConfigError
 from assay.dataset.confounders import (
     NUISANCES,
+    REVERSED,
     SHIFTED,
     STYLE,
     Confounder,
@@ -21,13 +19,20 @@ from assay.dataset.confounders import (
     set_codes,
     with_choices,
 )
-from assay.logic import Formula, Knowledge, Value
-from assay.render import MARK_NAMES, Layout, Picture, mark_picture
-from assay.tasks import Column, Intervention, Task
-from assay.worlds import Source, Split, Style, World, labels_of
+from assay.logic import Value
+from assay.render import MARK_NAMES, Picture, mark_picture
+from assay.tasks import Task
+from assay.worlds import Source, Split, World, labels_of
 
 FACTS = ("name", "version", "Config", "sizes", "how_drawn", "seconds", "trial", "pools")
 """What a task's class says of it."""
+TRIES = 2000
+"""How many worlds are tried for one whose concepts go with its label, or do not."""
+
+
+def _own(name: str) -> Any:
+    """Return a property that is that of the task without confounders."""
+    return property(lambda task: getattr(task.base, name))
 
 
 class ConfoundedTask(Task):
@@ -87,72 +92,21 @@ class ConfoundedTask(Task):
 
     # -- what is the task's own ----------------------------------------------------------------------------------------
 
-    @property
-    def knowledge(self) -> Knowledge:
-        """The concepts and the rule."""
-        return self.base.knowledge
-
-    @property
-    def layout(self) -> Layout:
-        """The size of the pictures, and where each concept shows."""
-        return self.base.layout
-
-    @property
-    def style_choices(self) -> Mapping[str, Sequence[Any]]:
-        """What of a style can be chosen."""
-        return self.base.style_choices
-
-    def style(self, rng: np.random.Generator, codes: Sequence[int], pool: str) -> Style:
-        """Draw all that is random about a world but its concepts and nuisances."""
-        return self.base.style(rng, codes, pool)
-
-    @property
-    def planted(self) -> Sequence[Mapping[str, Any]]:
-        """The confounders that belong to the task."""
-        return self.base.planted
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What of a picture is written to disk."""
-        return self.base.columns
-
-    def subconcepts_of(self, worlds: Sequence[World]) -> Codes:
-        """Return the finer concepts of worlds."""
-        return self.base.subconcepts_of(worlds)
-
-    @property
-    def interventions(self) -> Mapping[str, Intervention]:
-        """Test-time interventions by name."""
-        return self.base.interventions
-
-    def check_ready(self) -> None:
-        """Raise if rendering needs something that is not installed."""
-        self.base.check_ready()
-
-    def ingredients(self, world: World) -> tuple[str, ...]:
-        """Return the names of the source images that a world shows."""
-        return self.base.ingredients(world)
-
-    @property
-    def summary(self) -> str:
-        """One line about the task."""
-        return self.base.summary
-
-    def backbones(self) -> dict[str, str]:
-        """Return the backbones that suit the pictures."""
-        return self.base.backbones()
-
-    def sources(self) -> dict[str, Any]:
-        """Return the source data of the pictures by name and hash."""
-        return self.base.sources()
-
-    def in_distribution(self) -> Formula:
-        """Return which worlds train, valid and test draw from."""
-        return self.base.in_distribution()
-
-    def held_out(self) -> Formula:
-        """Return which worlds `ood` draws from."""
-        return self.base.held_out()
+    knowledge = _own("knowledge")
+    layout = _own("layout")
+    style = _own("style")
+    style_choices = _own("style_choices")
+    planted = _own("planted")
+    columns = _own("columns")
+    subconcepts_of = _own("subconcepts_of")
+    interventions = _own("interventions")
+    check_ready = _own("check_ready")
+    ingredients = _own("ingredients")
+    summary = _own("summary")
+    backbones = _own("backbones")
+    sources = _own("sources")
+    in_distribution = _own("in_distribution")
+    held_out = _own("held_out")
 
 
 def with_confounders(task: Task, confounders: Sequence[Confounder]) -> Task:
@@ -165,8 +119,40 @@ def plain(task: Task) -> Task:
     return task.base if isinstance(task, ConfoundedTask) else task
 
 
-TRIES = 2000
-"""How many worlds are tried for one whose concepts go with its label, or do not."""
+def reversed_worlds(task: Task, split: Split, seed: int, places: Array) -> list[World]:
+    """Return the worlds at places of a split of a confounded task, a nuisance of each with another code.
+
+    Parameters
+    ----------
+    task
+        The task, with its confounders.
+    split
+        The split as the task draws it, with the size that it has.
+    seed
+        The seed of the dataset.
+    places
+        The numbers of the examples in the split.
+    """
+    couplings = task.couplings if isinstance(task, ConfoundedTask) else ()
+    base = plain(task).worlds_in(split, seed)
+    return ConfoundedSource(base, replace(split, name=REVERSED), couplings, seed).worlds(places)
+
+
+def further_worlds(task: Task, split: Split, seed: int, count: int) -> list[World]:
+    """Return worlds of a split beyond those that it holds, and beyond those that a confounder may take.
+
+    Parameters
+    ----------
+    task
+        The task, with its confounders if it has any.
+    split
+        The split as the task draws it, with the size that it has.
+    seed
+        The seed of the dataset.
+    count
+        How many worlds.
+    """
+    return task.worlds_in(split, seed).worlds(np.arange(count) + split.size * TRIES)
 
 
 class ConfoundedSource:

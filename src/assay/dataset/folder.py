@@ -24,7 +24,7 @@ from assay.base import (
     write_atomically,
     write_folder,
 )
-from assay.contracts import Manifest, ShardRecord, parse_manifest, to_json
+from assay.contracts import Manifest, ShardRecord, to_json
 
 NAME = "manifest.json"
 PLAN = ".plan.json"
@@ -64,7 +64,7 @@ def read_manifest(folder: Folder) -> Manifest:
         text = path.read_text(encoding="utf-8")
     except ValueError:  # not UTF-8
         text = ""
-    return parse_manifest(text, str(path))
+    return Manifest.parse(text, str(path))
 
 
 def replace_dataset(folder: Path, replaces: Callable[[Manifest], bool]) -> AbstractContextManager[Path]:

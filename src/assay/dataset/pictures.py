@@ -71,7 +71,7 @@ class SplitPictures:
             raise ConfigError(f"batches need size and workers of at least 1, not {size} and {workers}; ahead: {ahead}")
         places = self._places(range(len(self)) if order is None else order)
         self._files("image", places[:1])  # a split without pictures is refused here
-        return decode_ahead(self.decode_into, self.picture_shape, places, size, Lookahead.of(size, workers, ahead))
+        return decode_ahead(self.decode_into, self.picture_shape, places, size, workers, ahead)
 
     @property
     def picture_shape(self) -> tuple[int, int, int]:
@@ -164,29 +164,10 @@ def decode(data: bytes) -> Array:
     return pixels if pixels.ndim == 3 else pixels[:, :, None]
 
 
-def count_workers() -> int:
+def _count_workers() -> int:
     """Return how many threads decode where none are asked for: one for each processor, within reason."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(usable, MOST_WORKERS)
-
-
-@dataclass(frozen=True)
-class Lookahead:
-    """How far threads run ahead: how many threads, and how many batches beside the one that the reader has."""
-
-    workers: int
-    batches: int
-
-    @classmethod
-    def of(cls, size: int, workers: int | None, ahead: int | None) -> "Lookahead":
-        """Return what is asked for, or else enough batches of this size to keep all threads at work twice over."""
-        threads = count_workers() if workers is None else workers
-        return cls(threads, max(2, -(-2 * threads * PART // size)) if ahead is None else ahead)
-
-
-def allocate_bytes(shape: tuple[int, ...]) -> Array:
-    """Return room for so many bytes."""
-    return np.empty(shape, dtype=np.uint8)
 
 
 def decode_ahead(
@@ -194,21 +175,42 @@ def decode_ahead(
     shape: tuple[int, int, int],
     order: Array,
     size: int,
-    look: Lookahead,
-    allocate: Callable[[tuple[int, ...]], Array] = allocate_bytes,
+    workers: int | None = None,
+    ahead: int | None = None,
+    allocate: Callable[[tuple[int, ...]], Array] | None = None,
 ) -> Generator[tuple[Array, Array], None, None]:
     """Give the rows of each batch with their pictures, in order; threads decode the next ones meanwhile.
 
-    `allocate` gives the memory of each batch. When the generator is closed, what no thread has begun is dropped, and
-    the threads end.
+    When the generator is closed, what no thread has begun is dropped, and the threads end.
+
+    Parameters
+    ----------
+    fill
+        Decodes the pictures of some rows into an array that has room for them.
+    shape
+        The height, width and channels of a picture.
+    order
+        All rows, in the order in which they are wanted.
+    size
+        How many rows a batch has.
+    workers
+        How many threads decode; by default one for each processor.
+    ahead
+        How many batches beside the one that the reader has; by default enough to keep all threads at work twice over.
+    allocate
+        Gives the memory of a batch of a shape; by default any.
     """
-    pool = ThreadPoolExecutor(look.workers, thread_name_prefix="assay-decode")
+    threads = _count_workers() if workers is None else workers
+    batches = max(2, -(-2 * threads * PART // size)) if ahead is None else ahead
+    pool = ThreadPoolExecutor(threads, thread_name_prefix="assay-decode")
     waiting: deque[_Batch] = deque()
     try:
         for start in range(0, len(order), size):
             rows = order[start : start + size]
-            waiting.append(_Batch.begin(pool, fill, rows, allocate((len(rows), *shape))))
-            if len(waiting) > look.batches:
+            room = (len(rows), *shape)
+            images = np.empty(room, dtype=np.uint8) if allocate is None else allocate(room)
+            waiting.append(_Batch.begin(pool, fill, rows, images))
+            if len(waiting) > batches:
                 yield waiting.popleft().finish()
         while waiting:
             yield waiting.popleft().finish()

@@ -5,7 +5,7 @@ How long a dataset will take to make, from a few of its pictures.
 
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -103,7 +103,7 @@ class Recipe:
             "seed": self.seed,
             "shard_rows": self.shard_rows,
             "sources": task.sources(),
-            "splits": [split_to_dict(split) for split in self.splits],
+            "splits": [split.to_dict() for split in self.splits],
         }
 
 
@@ -116,20 +116,6 @@ def _rebuilt(code: tuple[CodeFile, ...], fields: tuple[Any, ...]) -> Recipe:
 def usual_size(task: Task) -> int:
     """Return how many training examples a task has by default, all stages together."""
     return next(iter(task.sizes.values()))
-
-
-def split_to_dict(split: Split) -> dict[str, Any]:
-    """Return a split as plain data."""
-    return {
-        "name": split.name,
-        "size": split.size,
-        "where": str(split.formula),
-        "share": list(split.share),
-        "balance": split.balance,
-        "pool": split.pool,
-        "disjoint_from": list(split.disjoint_from),
-        "quota": None if split.quota is None else asdict(split.quota),
-    }
 
 
 def find_task(name: str) -> type[Task]:

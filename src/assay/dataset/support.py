@@ -37,20 +37,27 @@ def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowle
     return task.knowledge, np.unique(np.concatenate(parts), axis=0)
 
 
-def random_worlds(knowledge: Knowledge, count: int, seed: int) -> Codes:
-    """Return this many different possible worlds."""
-    diagram = knowledge.diagram_within(TRUE)
-    ranking = diagram.among(np.array([bool(outcome[-1]) for outcome in diagram.outcomes]))
-    if not 1 <= count <= ranking.total:
-        raise ConfigError(f"--support {count}: there are {ranking.total:,} worlds")
-    return ranking.worlds(Deck(ranking.total, seed, "random support").deal(np.arange(count)))
+def support_worlds(knowledge: Knowledge, support: str, seed: int) -> Codes:
+    """Return the worlds that a text asks for: `random:N` different possible ones, or those listed, such as `06,28`.
 
-
-def parse_worlds(knowledge: Knowledge, text: str) -> Codes:
-    """Return the worlds that a text lists, such as `06,28` for digits."""
-    formula = combinations([piece.strip() for piece in text.split(",") if piece.strip()], knowledge.space)
+    Parameters
+    ----------
+    knowledge
+        The rule, whose constraints every world keeps.
+    support
+        What is asked for; a number without `random:` is a list if it has as many digits as there are concepts.
+    seed
+        The seed of random worlds.
+    """
+    number = support.removeprefix("random:")
+    if number.isdecimal() and (support != number or len(number) != len(knowledge.space)):
+        diagram = knowledge.diagram_within(TRUE)
+        ranking = diagram.among(np.array([bool(outcome[-1]) for outcome in diagram.outcomes]))
+        if not 1 <= int(number) <= ranking.total:
+            raise ConfigError(f"--support {int(number)}: there are {ranking.total:,} worlds")
+        return ranking.worlds(Deck(ranking.total, seed, "random support").deal(np.arange(int(number))))
+    formula = combinations([piece.strip() for piece in support.split(",") if piece.strip()], knowledge.space)
     codes = knowledge.space.encode([dict(zip(knowledge.space.names, row, strict=True)) for row in formula.rows])
-    possible = knowledge.can_be(codes)
-    if not possible.all():
-        raise ConfigError(f"--support {text}: a listed world breaks a constraint of the rule")
+    if not knowledge.can_be(codes).all():
+        raise ConfigError(f"--support {support}: a listed world breaks a constraint of the rule")
     return codes

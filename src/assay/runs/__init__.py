@@ -10,21 +10,17 @@ if TYPE_CHECKING:
     from assay.runs.evidence import evidence_of as evidence_of
     from assay.runs.evidence import read_other_rule as read_other_rule
     from assay.runs.evidence import under_rule as under_rule
-    from assay.runs.folder import CALLED as CALLED
     from assay.runs.folder import CHECKPOINT as CHECKPOINT
     from assay.runs.folder import INPUT as INPUT
     from assay.runs.folder import LOGS as LOGS
     from assay.runs.folder import PROGRAM as PROGRAM
     from assay.runs.folder import RUN as RUN
     from assay.runs.folder import STAGES as STAGES
-    from assay.runs.folder import TRANSFER as TRANSFER
     from assay.runs.folder import UNITS as UNITS
     from assay.runs.folder import USAGE as USAGE
     from assay.runs.folder import WEIGHTS as WEIGHTS
     from assay.runs.folder import RunFolder as RunFolder
     from assay.runs.folder import check_dataset as check_dataset
-    from assay.runs.folder import check_learned as check_learned
-    from assay.runs.folder import sealed as sealed
     from assay.runs.folder import split_for as split_for
     from assay.runs.folder import units_of as units_of
     from assay.runs.folder import write_pairs as write_pairs

@@ -1,10 +1,6 @@
-"""A run's folder, as those see it who only read: what was trained, and its predictions. Needs no torch.
+"""A run's folder: what was trained on what, what it predicts, and what is written into it last. Needs no torch.
 
-What is written into a run's folder, whoever trained: predictions for counterfactual pairs, and last the record.
-
-Hashes in the record of a run: its own, and those of what was learned, so that damage does not pass for a result.
-
-The units of a run of discovered concepts, as those see them who only read.
+The record has hashes of itself and of what was learned, so that damage does not pass for a result.
 """
 
 import hashlib
@@ -13,17 +9,15 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from assay.base import DataError, folder_at, is_remote, refuse_links, refuse_named, remove_leftovers, write_atomically
 from assay.contracts import (
-    FILES,
-    NO_SIZES,
     PAIRS,
     SEAL,
     Predictions,
     RunRecord,
-    parse_record,
     read_predictions,
     seal_of,
     to_json,
@@ -41,16 +35,17 @@ LOGS = "logs"
 """What `--log` keeps in a run's folder."""
 CHECKPOINT = "checkpoint.safetensors"
 """Where an unfinished run goes on from."""
-TRANSFER = "transfer"
-"""What a record says of predictions for data that the model was not trained on."""
-CALLED = "called"
-"""What a record says of the names that a study gives to the model and its task."""
 STAGES = "stages"
 """What each stage of continual learning left."""
 USAGE = "usage.json"
 """What training took, where it was measured."""
 PARTS = {WEIGHTS, INPUT, PROGRAM, CHECKPOINT, STAGES, "history.json", "predictions", LOGS, USAGE}
 """What an unfinished run may have left."""
+LEARNED = {WEIGHTS: "the weights in {} cannot be read", PROGRAM: "what {} has learned cannot be read"}
+UNITS = "units.json"
+"""The split whose pictures are shown, and each unit with the concept value that it matches and its top examples."""
+KEYS = {"unit", "name", "value", "matched", "direction", "f1", "share", "rows", "has"}
+NO_SIZES: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -98,7 +93,15 @@ class RunFolder:
             raise DataError(f"{str(self.folder)!r} holds no finished run (no {RUN})") from None
         except (OSError, ValueError):
             text = ""
-        return parse_record(text, self.folder / RUN)
+        return RunRecord.parse(text, self.folder / RUN)
+
+    def check_learned(self, record: RunRecord) -> None:
+        """Refuse files that do not match the hashes in the run's record."""
+        for name, sha256 in record.files.items():
+            path = self.folder / name
+            if name in LEARNED and (not path.is_file() or _hash(path) != sha256):
+                what = LEARNED[name].format(repr(str(self.folder)))
+                raise DataError(f"{what}: {name} does not match its hash: it is damaged")
 
     def about(self) -> dict[str, Any]:
         """Return the record as plain data."""
@@ -202,38 +205,14 @@ def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, r
 def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:
     """Write that a run is finished: what was trained on what; a folder without it holds no run."""
     remove_leftovers(run.folder)
-    record = {**about, "data": dataset.place(run.folder)}
-    write_atomically(run.folder / RUN, to_json(sealed(record, run.folder)))
-
-
-LEARNED = {WEIGHTS: "the weights in {} cannot be read", PROGRAM: "what {} has learned cannot be read"}
-
-
-def sealed(record: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a record as plain data, with the hashes of what the run has learned and of the record itself."""
-    plain = json.loads(to_json({**record, FILES: {name: _hash(folder / name) for name in _learned(folder)}}))
-    return {**plain, SEAL: seal_of(plain)}
-
-
-def check_learned(folder: Path, record: RunRecord) -> None:
-    """Refuse files of a run that do not match the hashes in its record."""
-    for name, sha256 in record.files.items():
-        if name in LEARNED and (not (folder / name).is_file() or _hash(folder / name) != sha256):
-            raise DataError(f"{LEARNED[name].format(repr(str(folder)))}: {name} does not match its hash: it is damaged")
-
-
-def _learned(folder: Path) -> list[str]:
-    return [name for name in LEARNED if (folder / name).is_file()]
+    learned = {name: _hash(run.folder / name) for name in LEARNED if (run.folder / name).is_file()}
+    plain = json.loads(to_json({**about, "data": dataset.place(run.folder), "files": learned}))
+    write_atomically(run.folder / RUN, to_json({**plain, SEAL: seal_of(plain)}))
 
 
 def _hash(path: Path) -> str:
     with path.open("rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-UNITS = "units.json"
-"""The split whose pictures are shown, and each unit with the concept value that it matches and its top examples."""
-KEYS = {"unit", "name", "value", "matched", "direction", "f1", "share", "rows", "has"}
 
 
 def units_of(folder: Path) -> dict[str, Any] | None:

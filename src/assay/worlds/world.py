@@ -5,7 +5,7 @@ A split: a name, a size, and which worlds it holds, as a formula and a share of 
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from assay.base import ConfigError, DataError, shorten
@@ -145,3 +145,16 @@ class Split:
         own = () if self.stage is None else (self.stages[self.stage],)
         parts = [part for part in (self.where, *own) if part != TRUE]
         return conjunction(*parts) if parts else TRUE
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what a manifest says of the split, apart from its shards."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "where": str(self.formula),
+            "share": list(self.share),
+            "balance": self.balance,
+            "pool": self.pool,
+            "disjoint_from": list(self.disjoint_from),
+            "quota": None if self.quota is None else asdict(self.quota),
+        }

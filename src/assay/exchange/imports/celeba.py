@@ -10,23 +10,23 @@ from assay.exchange.imports.settings import ImportSettings
 from assay.exchange.imports.source_table import SourceTable, choose, files_in, need_label, plain_names, read_text
 from assay.logic import Value
 
-ATTRIBUTES, PARTITION = "list_attr_celeba", "list_eval_partition"
-FOLDERS = ("img_align_celeba", "img_align_celeba/img_align_celeba", "img_celeba", "images", ".")
-SPLITS = {"0": "train", "1": "valid", "2": "test"}
+CELEBA, PARTITION = "list_attr_celeba", "list_eval_partition"
+CELEBA_FOLDERS = ("img_align_celeba", "img_align_celeba/img_align_celeba", "img_celeba", "images", ".")
+PARTS = {"0": "train", "1": "valid", "2": "test"}
 TRUTH: dict[str, Value | None] = {"1": True, "-1": False, "0": False, "": None}
 
 
-def recognise(folder: Path) -> bool:
+def is_celeba(folder: Path) -> bool:
     """Return whether a folder has this layout."""
-    return _file(folder, ATTRIBUTES) is not None
+    return _celeba_file(folder, CELEBA) is not None
 
 
-def read(folder: Path, settings: ImportSettings) -> SourceTable:
+def read_celeba(folder: Path, settings: ImportSettings) -> SourceTable:
     """Read the folder."""
-    path = _file(folder, ATTRIBUTES)
+    path = _celeba_file(folder, CELEBA)
     if path is None:
-        raise DataError(f"{str(folder)!r} has no {ATTRIBUTES}.txt or .csv")
-    head, rows = _rows(path)
+        raise DataError(f"{str(folder)!r} has no {CELEBA}.txt or .csv")
+    head, rows = _celeba_rows(path)
     names = plain_names(head)
     try:
         cells = {names[text]: [TRUTH[row[place]] for row in rows.values()] for place, text in enumerate(head)}
@@ -36,22 +36,22 @@ def read(folder: Path, settings: ImportSettings) -> SourceTable:
         ) from None
     concepts, labels = choose(cells, settings, "attribute")
     need_label(labels, cells, "attribute")
-    partition = _file(folder, PARTITION)
+    partition = _celeba_file(folder, PARTITION)
     splits = None
     if partition is not None:
-        parts = _rows(partition, headed=partition.suffix == ".csv")[1]
-        splits = [SPLITS.get(parts.get(file, [""])[0], "train") for file in rows]
-    home = next((name for name in FOLDERS if (folder / name / next(iter(rows))).is_file()), FOLDERS[0])
+        parts = _celeba_rows(partition, headed=partition.suffix == ".csv")[1]
+        splits = [PARTS.get(parts.get(file, [""])[0], "train") for file in rows]
+    home = next((name for name in CELEBA_FOLDERS if (folder / name / next(iter(rows))).is_file()), CELEBA_FOLDERS[0])
     files = files_in(folder, [f"{home}/{file}" for file in rows])
     return SourceTable(files, list(files.names), concepts, labels, splits)
 
 
-def _file(folder: Path, name: str) -> Path | None:
+def _celeba_file(folder: Path, name: str) -> Path | None:
     places = [folder / f"{sub}{name}{end}" for sub in ("", "Anno/", "Eval/") for end in (".txt", ".csv")]
     return next((place for place in places if place.is_file()), None)
 
 
-def _rows(path: Path, headed: bool = True) -> tuple[list[str], dict[str, list[str]]]:
+def _celeba_rows(path: Path, headed: bool = True) -> tuple[list[str], dict[str, list[str]]]:
     """Return the names of the columns, and the cells of each file by its name."""
     comma = path.suffix == ".csv"
     lines = [line.split(",") if comma else line.split() for line in read_text(path).splitlines() if line.strip()]

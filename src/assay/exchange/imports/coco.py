@@ -25,22 +25,22 @@ from assay.exchange.imports.source_table import (
 )
 from assay.logic import Value
 
-FOLDERS = ("", "images/", "train/", "valid/", "val/", "test/")
+COCO_FOLDERS = ("", "images/", "train/", "valid/", "val/", "test/")
 
 
-def recognise(folder: Path) -> bool:
+def is_coco(folder: Path) -> bool:
     """Return whether a folder has this layout."""
-    return bool(_files(folder))
+    return bool(_coco_files(folder))
 
 
-def _files(folder: Path) -> list[Path]:
+def _coco_files(folder: Path) -> list[Path]:
     places = sorted(
         [*folder.glob("*.json"), *folder.glob("annotations/*.json"), *folder.glob("*/_annotations.coco.json")]
     )
-    return [path for path in places if _is_coco(path)]
+    return [path for path in places if _holds_coco(path)]
 
 
-def _is_coco(path: Path) -> bool:
+def _holds_coco(path: Path) -> bool:
     try:
         return isinstance(data := json.loads(read_text(path)), dict) and {"images", "annotations", "categories"} <= set(
             data
@@ -49,13 +49,13 @@ def _is_coco(path: Path) -> bool:
         return False
 
 
-def read(folder: Path, settings: ImportSettings) -> SourceTable:
+def read_coco(folder: Path, settings: ImportSettings) -> SourceTable:
     """Read the folder."""
-    parts = [(path, json.loads(read_text(path))) for path in _files(folder)]
+    parts = [(path, json.loads(read_text(path))) for path in _coco_files(folder)]
     if not parts:
         raise DataError(f"{str(folder)!r} has no JSON file with images, annotations and categories")
     try:
-        rows = [row for path, part in parts for row in _rows(folder, path, part, len(parts) > 1, settings.counts)]
+        rows = [row for path, part in parts for row in _coco_rows(folder, path, part, len(parts) > 1, settings.counts)]
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{str(folder)!r}: a COCO file lacks {error}") from None
     names = list(dict.fromkeys(name for row in rows for name in row["objects"]))
@@ -73,7 +73,7 @@ def read(folder: Path, settings: ImportSettings) -> SourceTable:
     return SourceTable(files, list(files.names), concepts, labels, splits)
 
 
-def _rows(folder: Path, path: Path, part: Mapping[str, Any], several: bool, counts: bool) -> list[dict[str, Any]]:
+def _coco_rows(folder: Path, path: Path, part: Mapping[str, Any], several: bool, counts: bool) -> list[dict[str, Any]]:
     """Return for each image its file, its split, the objects in it and its own entries."""
     categories = {entry["id"]: entry["name"] for entry in part["categories"]}
     names = plain_names(categories.values())
@@ -84,7 +84,7 @@ def _rows(folder: Path, path: Path, part: Mapping[str, Any], several: bool, coun
     of_file = _split_of(path) if several else None
     return [
         {
-            "file": _place(folder, path, image["file_name"]),
+            "file": _coco_picture(folder, path, image["file_name"]),
             "split": split_name(str(image["split"])) if "split" in image else of_file,
             "objects": {name: _amount(found[image["id"]].get(name, 0), counts) for name in names.values()},
             "own": {key: value for key, value in image.items() if key.startswith((LABEL, CONCEPT))},
@@ -104,8 +104,8 @@ def _split_of(path: Path) -> str:
     return next((word for word in bare if word in ("train", "valid", "test")), path.stem)
 
 
-def _place(folder: Path, path: Path, name: str) -> str:
+def _coco_picture(folder: Path, path: Path, name: str) -> str:
     """Return where a picture lies: as named, in the usual folders, or beside its file."""
     beside = path.parent.relative_to(folder).as_posix()
-    places: Sequence[str] = [*FOLDERS, f"{beside}/"]
+    places: Sequence[str] = [*COCO_FOLDERS, f"{beside}/"]
     return next((f"{place}{name}" for place in places if (folder / f"{place}{name}").is_file()), name)

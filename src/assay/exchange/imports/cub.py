@@ -12,23 +12,23 @@ from assay.exchange.imports.settings import ImportSettings
 from assay.exchange.imports.source_table import SourceTable, choose, files_in, plain_names, read_text
 from assay.logic import Value
 
-ATTRIBUTES = "attributes/image_attribute_labels.txt"
+CUB = "attributes/image_attribute_labels.txt"
 NOT_VISIBLE = "1"
 
 
-def recognise(folder: Path) -> bool:
+def is_cub(folder: Path) -> bool:
     """Return whether a folder has this layout."""
-    return (folder / "images.txt").is_file() and (folder / ATTRIBUTES).is_file()
+    return (folder / "images.txt").is_file() and (folder / CUB).is_file()
 
 
-def read(folder: Path, settings: ImportSettings) -> SourceTable:
+def read_cub(folder: Path, settings: ImportSettings) -> SourceTable:
     """Read the folder."""
     images = dict(_pairs(folder / "images.txt"))
     classes = dict(_pairs(folder / "classes.txt"))
     class_of = dict(_pairs(folder / "image_class_labels.txt"))
-    names = plain_names(_attribute_names(folder).values())
-    attributes = {number: names[text] for number, text in _attribute_names(folder).items()}
-    concepts = _attributes(folder, list(images), attributes)
+    names = plain_names(_cub_names(folder).values())
+    attributes = {number: names[text] for number, text in _cub_names(folder).items()}
+    concepts = _cub_columns(folder, list(images), attributes)
     try:
         labels: dict[str, list[Value | None]] = {"class_name": [classes[class_of[number]] for number in images]}
     except KeyError as error:
@@ -49,7 +49,7 @@ def _pairs(path: Path) -> Iterator[tuple[str, str]]:
             yield first, rest.strip()
 
 
-def _attribute_names(folder: Path) -> dict[str, str]:
+def _cub_names(folder: Path) -> dict[str, str]:
     places = [folder / "attributes" / "attributes.txt", folder / "attributes.txt", folder.parent / "attributes.txt"]
     path = next((place for place in places if place.is_file()), None)
     if path is None:
@@ -57,15 +57,15 @@ def _attribute_names(folder: Path) -> dict[str, str]:
     return dict(_pairs(path))
 
 
-def _attributes(folder: Path, images: list[str], names: dict[str, str]) -> dict[str, list[Value | None]]:
+def _cub_columns(folder: Path, images: list[str], names: dict[str, str]) -> dict[str, list[Value | None]]:
     rows = {number: row for row, number in enumerate(images)}
     cells: dict[str, list[Value | None]] = {name: [None] * len(images) for name in names.values()}
-    for line in read_text(folder / ATTRIBUTES).splitlines():
+    for line in read_text(folder / CUB).splitlines():
         parts = line.split()  # image, attribute, present, certainty, and how long it took, which may be in two parts
         if len(parts) < 4:
             continue
         if parts[0] not in rows or parts[1] not in names or parts[2] not in ("0", "1"):
-            raise DataError(f"{ATTRIBUTES}: expected 'image attribute 0|1 certainty', found {line[:60]!r}")
+            raise DataError(f"{CUB}: expected 'image attribute 0|1 certainty', found {line[:60]!r}")
         if parts[3] != NOT_VISIBLE:
             cells[names[parts[1]]][rows[parts[0]]] = parts[2] == "1"
     return {name: column for name, column in cells.items() if any(cell is not None for cell in column)}

@@ -17,12 +17,12 @@ CRITERIA = (
 )  # fmt: skip
 
 
-def recognise(folder: Path) -> bool:
+def is_derm7pt(folder: Path) -> bool:
     """Return whether a folder has this layout."""
     return (folder / META).is_file()
 
 
-def read(folder: Path, settings: ImportSettings) -> SourceTable:
+def read_derm7pt(folder: Path, settings: ImportSettings) -> SourceTable:
     """Read the folder."""
     columns = read_columns(folder / META)
     picture = settings.picture if settings.picture in columns else "derm"
@@ -34,13 +34,13 @@ def read(folder: Path, settings: ImportSettings) -> SourceTable:
         "labels": settings.labels or ["diagnosis"],
         "concepts": settings.concepts or [name for name in CRITERIA if name in columns],
     }
-    splits = _splits(folder, len(columns[picture]))
+    splits = _derm7pt_splits(folder, len(columns[picture]))
     if splits is not None:
         columns["split"] = splits
     return table_from(columns, folder, settings.model_copy(update=asked))
 
 
-def _splits(folder: Path, rows: int) -> list[str] | None:
+def _derm7pt_splits(folder: Path, rows: int) -> list[str] | None:
     """Return the split of each row, from files that list rows from 0 on; None without any."""
     files = {name: folder / "meta" / f"{name}_indexes.csv" for name in ("train", "valid", "test")}
     if not files["train"].is_file():

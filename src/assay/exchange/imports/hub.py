@@ -20,7 +20,7 @@ from assay.exchange.imports.source_table import SourceTable, files_in, split_nam
 USUAL = ("train", "valid", "test")
 
 
-def recognise(folder: Path) -> bool:
+def is_hub(folder: Path) -> bool:
     """Return whether a folder has this layout."""
     return bool(_files(folder))
 
@@ -30,7 +30,7 @@ def _files(folder: Path) -> list[Path]:
     return sorted(path for path in found if not path.name.startswith((".", "cache-")) and path.stem != "concepts")
 
 
-def read(folder: Path, settings: ImportSettings) -> SourceTable:
+def read_hub(folder: Path, settings: ImportSettings) -> SourceTable:
     """Read the folder."""
     paths = _files(folder)
     if not paths:

@@ -12,9 +12,15 @@ import numpy as np
 
 from assay.base import DataError, Settings, UnknownName, suggestion, validate
 from assay.dataset import Dataset
-from assay.exchange.imports import awa2, celeba, coco, cub, cvat, derm7pt, hub, label_studio, plain_table
-from assay.exchange.imports.hub import table_of_parts
-from assay.exchange.imports.plain_table import columns_of_rows, read_columns, table_from
+from assay.exchange.imports.awa2 import is_awa2, read_awa2
+from assay.exchange.imports.celeba import is_celeba, read_celeba
+from assay.exchange.imports.coco import is_coco, read_coco
+from assay.exchange.imports.cub import is_cub, read_cub
+from assay.exchange.imports.cvat import is_cvat, read_cvat
+from assay.exchange.imports.derm7pt import is_derm7pt, read_derm7pt
+from assay.exchange.imports.hub import is_hub, read_hub, table_of_parts
+from assay.exchange.imports.label_studio import is_label_studio, read_label_studio
+from assay.exchange.imports.plain_table import columns_of_rows, find_table, read_columns, read_folder, table_from
 from assay.exchange.imports.settings import RULE, ImportSettings, rule_settings
 from assay.exchange.imports.source_table import SourceTable, plain_name, split_name
 from assay.exchange.imports.write import write_dataset
@@ -166,17 +172,15 @@ class SourceLayout:
 
 
 LAYOUTS: dict[str, SourceLayout] = {
-    "table": SourceLayout(
-        "a table of concepts", lambda folder: plain_table.find_table(folder) is not None, plain_table.read_folder
-    ),
-    "cub": SourceLayout("CUB-200-2011", cub.recognise, cub.read),
-    "celeba": SourceLayout("CelebA", celeba.recognise, celeba.read),
-    "awa2": SourceLayout("Animals with Attributes 2", awa2.recognise, awa2.read),
-    "derm7pt": SourceLayout("Derm7pt", derm7pt.recognise, derm7pt.read),
-    "cvat": SourceLayout("a CVAT export", cvat.recognise, cvat.read),
-    "label_studio": SourceLayout("a Label Studio export", label_studio.recognise, label_studio.read),
-    "coco": SourceLayout("COCO JSON", coco.recognise, coco.read),
-    "hf": SourceLayout("a Hugging Face dataset", hub.recognise, hub.read),
+    "table": SourceLayout("a table of concepts", lambda folder: find_table(folder) is not None, read_folder),
+    "cub": SourceLayout("CUB-200-2011", is_cub, read_cub),
+    "celeba": SourceLayout("CelebA", is_celeba, read_celeba),
+    "awa2": SourceLayout("Animals with Attributes 2", is_awa2, read_awa2),
+    "derm7pt": SourceLayout("Derm7pt", is_derm7pt, read_derm7pt),
+    "cvat": SourceLayout("a CVAT export", is_cvat, read_cvat),
+    "label_studio": SourceLayout("a Label Studio export", is_label_studio, read_label_studio),
+    "coco": SourceLayout("COCO JSON", is_coco, read_coco),
+    "hf": SourceLayout("a Hugging Face dataset", is_hub, read_hub),
 }
 """By name, in the order in which they are tried."""
 

@@ -25,15 +25,15 @@ from assay.exchange.imports.source_table import (
 )
 from assay.logic import Value
 
-PICTURES = ("image", "img", "picture", "photo", "file")
+PICTURE_KEYS = ("image", "img", "picture", "photo", "file")
 
 
-def recognise(folder: Path) -> bool:
+def is_label_studio(folder: Path) -> bool:
     """Return whether a folder has this layout."""
-    return _file(folder) is not None
+    return _label_studio_file(folder) is not None
 
 
-def _file(folder: Path) -> Path | None:
+def _label_studio_file(folder: Path) -> Path | None:
     return next((path for path in sorted(folder.glob("*.json")) if _tasks(path)), None)
 
 
@@ -46,15 +46,15 @@ def _tasks(path: Path) -> list[Any]:
     return data if whole else []
 
 
-def read(folder: Path, settings: ImportSettings) -> SourceTable:
+def read_label_studio(folder: Path, settings: ImportSettings) -> SourceTable:
     """Read the folder."""
-    path = _file(folder)
+    path = _label_studio_file(folder)
     if path is None:
         raise DataError(f"{str(folder)!r} has no JSON file with a list of tasks and their annotations")
     tasks = _tasks(path)
     try:
         answers = [[_answers(annotation) for annotation in task["annotations"]] for task in tasks]
-        files = files_in(folder, [_picture(folder, task["data"], settings.picture) for task in tasks])
+        files = files_in(folder, [_task_picture(folder, task["data"], settings.picture) for task in tasks])
     except (KeyError, TypeError, AttributeError) as error:
         raise DataError(f"{path.name}: a task lacks {error}") from None
     several = {name for people in answers for one in people for name, values in one.items() if len(values) > 1}
@@ -106,11 +106,11 @@ def _votes(answers: Mapping[str, list[Value]], several: set[str]) -> Iterator[tu
             yield name, values[0]
 
 
-def _picture(folder: Path, data: Mapping[str, Any], asked: str) -> str:
+def _task_picture(folder: Path, data: Mapping[str, Any], asked: str) -> str:
     """Return the path of a task's picture: as exported, without the server's address, or by its name alone."""
-    key = next((key for key in (asked, *PICTURES) if key in data), None)
+    key = next((key for key in (asked, *PICTURE_KEYS) if key in data), None)
     if key is None:
-        raise DataError(f"a task has no picture under {', '.join(PICTURES)}; name its key: --set picture=KEY")
+        raise DataError(f"a task has no picture under {', '.join(PICTURE_KEYS)}; name its key: --set picture=KEY")
     address = urlparse(str(data[key]))
     text = parse_qs(address.query).get("d", [unquote(address.path)])[0]
     path = PurePosixPath(text.lstrip("/"))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from assay.base import ConfigError, DataError, Settings, refuse_links, require_empty, write_atomically
-from assay.contracts import FILES, to_json
+from assay.contracts import to_json
 from assay.dataset import Dataset, versions
 from assay.diagnosis import diagnose_run, taught_by
 from assay.lab.acquisition.curve import MendingCurve, MendingRound
@@ -165,7 +165,7 @@ class _Mending:
     @property
     def identity(self) -> dict[str, Any]:
         """What is mended how: a folder of another mending is not taken up."""
-        known = {key: self.about.get(key) for key in ("model", "seed", "config", FILES)}
+        known = {key: self.about.get(key) for key in ("model", "seed", "config", "files")}
         plain = {"settings": self.settings.model_dump(mode="json"), "of": known, "data": self.dataset.fingerprint}
         return dict(json.loads(to_json(plain)))
 

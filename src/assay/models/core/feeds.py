@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from assay.base import Array
-from assay.dataset import DecodedFile, Fill, Lookahead, SplitData, allocate_bytes, decode_ahead
+from assay.dataset import DecodedFile, SplitData, decode_ahead
 from assay.models.core.devices import free_memory
 from assay.models.core.inputs import ModelInput
 from assay.models.core.tensors import Batch, to_annotations
@@ -72,7 +72,7 @@ class Feed:
         rows = (data.images if reads is None else reads.array(data)) if held else None
         self.images = None if rows is None else self._in_memory_order(torch.from_numpy(rows)).to(device)
         cached = DecodedFile(data.decode_into, len(data), data.picture_shape) if repeats and not held else None
-        self._fill: Fill = data.decode_into if cached is None else cached.fill
+        self._fill = data.decode_into if cached is None else cached.fill
 
     def __len__(self) -> int:
         return len(self.annotations)
@@ -123,8 +123,8 @@ class Feed:
 
     def _stream(self, order: Array, size: int) -> Iterator[Tensor]:
         pinned = self.device.type == "cuda"
-        look, allocate = Lookahead.of(size, None, None), _allocate_pinned if pinned else allocate_bytes
-        batches = decode_ahead(self._fill, self.data.picture_shape, order, size, look, allocate)
+        allocate = _allocate_pinned if pinned else None
+        batches = decode_ahead(self._fill, self.data.picture_shape, order, size, allocate=allocate)
         decoded = (self._in_memory_order(torch.from_numpy(images)) for _, images in batches)
         return upload(decoded, self.device) if pinned else decoded
 

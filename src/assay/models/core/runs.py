@@ -21,7 +21,7 @@ from assay.base import (
     write_atomically,
 )
 from assay.contracts import TransferRecord, to_json
-from assay.dataset import CODE, Dataset, Fold, SplitData
+from assay.dataset import Dataset, Fold, SplitData
 from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
 from assay.models.core.model import Epoch, Model, Report
@@ -29,14 +29,11 @@ from assay.models.core.perception import MissingPerception
 from assay.models.registered import MODELS
 from assay.render import Layout
 from assay.runs import (
-    CALLED,
     CHECKPOINT,
     LOGS,
     STAGES,
-    TRANSFER,
     RunFolder,
     check_dataset,
-    check_learned,
     split_for,
     write_pairs,
     write_record,
@@ -65,7 +62,7 @@ class Order:
     @property
     def record(self) -> dict[str, object]:
         """What a run's record says of the order beside the model's own facts."""
-        return {CALLED: dict(self.called)} if self.called else {}
+        return {"called": dict(self.called)} if self.called else {}
 
 
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
@@ -249,7 +246,7 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
     about = RunFolder(folder).about()
     pairs = write_pairs(model.predict, dataset, new)
     write_record(
-        new, dataset, {**about, "pairs": pairs, TRANSFER: {"run": str(folder.resolve()), "data": about["data"]}}
+        new, dataset, {**about, "pairs": pairs, "transfer": {"run": str(folder.resolve()), "data": about["data"]}}
     )
     return sorted((output / "predictions").glob("*.parquet"))
 
@@ -298,7 +295,7 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, obj
     rule = {"knowledge": model.knowledge.to_dict(), "layout": model.layout.to_dict()}
     facts = {**model.about(), **learned, **rule, **more, "machine": platform.machine()}
     code = code_of(type(model))
-    write_record(run, dataset, facts if code is None else {**facts, CODE: code.to_dict()})
+    write_record(run, dataset, facts if code is None else {**facts, "code": code.to_dict()})
     (run.folder / CHECKPOINT).unlink(missing_ok=True)
 
 
@@ -312,7 +309,7 @@ def load_model(folder: Path, device: str = "cpu") -> Model:
         raise DataError(explain_missing("model", name, record.code, what))
     require_same(MODELS.entry(name).code, record.code, what)
     make: type[Model] = MODELS[name]
-    check_learned(folder, record)
+    RunFolder(folder).check_learned(record)
     return make.load(folder, record.to_dict(), device)
 
 
