@@ -19,16 +19,15 @@ from assay.families.trains.source import TrainDistribution, train_space
 from assay.prolog import (
     Clause,
     ProofLimits,
-    Term,
     Variable,
     Worlds,
-    WorldTemplate,
-    key_of,
     label,
     question_of,
     read_program,
 )
 from benchmarks.timing import Result
+
+Term = Any
 
 TRAINS = 10_000
 SPACE = train_space(4, 2)
@@ -122,7 +121,7 @@ def _timed(work: Any) -> tuple[float, Any]:
 def _plain(text: str, codes: Codes) -> Any:
     program = read_program(text).clauses
     found = []
-    for term in WorldTemplate(SPACE, TEMPLATE).terms(codes):
+    for term in question_of(text, Worlds(SPACE, codes, TEMPLATE), "eastbound").form.terms(codes):
         found.append(any(True for _ in _solve([("eastbound", term)], {}, program)))
     return np.array(found)
 
@@ -132,7 +131,7 @@ def _solve(goals: list[Term], bound: dict[Variable, Term], program: Any) -> Iter
         yield bound
         return
     goal, rest = goals[0], goals[1:]
-    if key_of(goal) == (",", 2):
+    if goal[0] == "," and len(goal) == 3:
         yield from _solve([goal[1], goal[2], *rest], bound, program)
     elif goal == "true":
         yield from _solve(rest, bound, program)
@@ -143,7 +142,7 @@ def _solve(goals: list[Term], bound: dict[Variable, Term], program: Any) -> Iter
         if _unified(goal[1], goal[2], bound) is None:
             yield from _solve(rest, bound, program)
     else:
-        for clause in program[key_of(goal)]:
+        for clause in program[goal[0], len(goal) - 1]:
             head, body = _renamed(clause)
             more = _unified(goal, head, bound)
             if more is not None:

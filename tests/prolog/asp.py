@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import Array, Codes
-from assay.prolog import WORLD, Clause, PrologError, ProofLimits, Term, Variable, chain_of, deref, key_of
+from assay.prolog import WORLD, Clause, PrologError, ProofLimits, Variable
 
 from .process import ended
 
@@ -16,6 +16,8 @@ SIGNS = {"=<": "<=", "=:=": "=", "=\\=": "!=", "\\=": "!=", "\\==": "!=", "==": 
 FUNCTIONS = {"+": "+", "-": "-", "*": "*", "mod": "\\", "//": "/"}
 Names = dict[int, str]
 """The names of variables that are met in a clause."""
+Term = Any
+"""A term of a program that was read: a variable, an atom, a number, or a tuple of a name and arguments."""
 
 
 def labelled(question: Any, codes: Codes, limits: ProofLimits) -> Array:
@@ -71,9 +73,22 @@ def predicate(key: tuple[str, int]) -> str:
     return f"p{key[1]}_{constant(key[0])}"
 
 
+def key_of(term: Term) -> tuple[str, int]:
+    """Return the name and the number of arguments of an atom or compound."""
+    return (term[0], len(term) - 1) if type(term) is tuple else (term, 0)
+
+
+def chain_of(term: Term, operator: str) -> list[Term]:
+    """Return the operands of a chain of one right-associative operator."""
+    operands = []
+    while type(term) is tuple and len(term) == 3 and term[0] == operator:
+        operands.append(term[1])
+        term = term[2]
+    return [*operands, term]
+
+
 def free_vars(term: Term) -> Iterator[Variable]:
     """Give the unbound variables of a term."""
-    term = deref(term)
     if type(term) is Variable:
         yield term
     elif type(term) is tuple:
@@ -119,14 +134,13 @@ class Translation:
 
     def bodies(self, goal: Term) -> list[list[Term]]:
         """Return the conjunctions of which a body is the disjunction."""
-        goal = deref(goal)
         if type(goal) is tuple and goal[0] == "," and len(goal) == 3:
             made: list[list[Term]] = [[]]
             for part in chain_of(goal, ","):
                 made = [[*before, *after] for before in made for after in self.bodies(part)]
             return made
         if type(goal) is tuple and goal[0] == ";" and len(goal) == 3:
-            if type(deref(goal[1])) is tuple and deref(goal[1])[0] in ("->", "*->"):
+            if type(goal[1]) is tuple and goal[1][0] in ("->", "*->"):
                 raise self.refuse("'->' is there")
             return [body for part in chain_of(goal, ";") for body in self.bodies(part)]
         if goal in ("fail", "false"):
@@ -139,7 +153,7 @@ class Translation:
             raise self.refuse("a goal is a variable")
         key = key_of(goal)
         if key in (("\\+", 1), ("not", 1)):
-            return self.negated(deref(goal[1]), names)
+            return self.negated(goal[1], names)
         if key == ("forall", 2):
             return self.negated((",", goal[1], ("\\+", goal[2])), names)
         if key[0] in SIGNS and key[1] == 2:
@@ -153,7 +167,7 @@ class Translation:
         """Return "not this goal": of several, by a rule of their own over the variables that are known outside."""
         key = key_of(goal)
         if key in self.program.clauses or key in self.question.vocabulary.by_key:
-            parts = [deref(part) for part in goal[1:]] if type(goal) is tuple else []
+            parts = list(goal[1:]) if type(goal) is tuple else []
             if all(type(part) is not Variable or id(part) in names for part in parts):
                 return f"not {self.atom(goal, names)}"
         shared = [
@@ -179,7 +193,6 @@ class Translation:
 
     def term(self, term: Term, names: Names) -> str:
         """Return a variable, a constant or an arithmetic term."""
-        term = deref(term)
         if type(term) is Variable:
             return names.setdefault(id(term), f"X{len(names)}")
         if type(term) is int:

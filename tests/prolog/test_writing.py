@@ -13,7 +13,6 @@ from assay.prolog import (
     PrologError,
     Vocabulary,
     Worlds,
-    WorldTemplate,
     facts_text,
     formula_of,
     label,
@@ -251,7 +250,7 @@ def test_swi_prolog_loads_worlds_and_rules_without_a_word(tmp_path):
 )  # fmt: skip
 def test_templates_that_cannot_be(template, message):
     with pytest.raises(PrologError) as caught:
-        list(WorldTemplate(BOXES, template).terms(np.zeros((1, 6), dtype=int)))
+        label("p(_).", Worlds(BOXES, np.zeros((1, 6), dtype=int), template))
     assert message in str(caught.value)
 
 
@@ -259,10 +258,8 @@ def test_templates_write_worlds():
     codes = BOXES.encode(
         [{"n": 5, "wet": True, "box1.colour": "Dark blue", "box1.size": 1, "box2.colour": ABSENT, "box2.size": ABSENT}]
     )
-    (term,) = WorldTemplate(
-        BOXES, "w({n: [5-five]}, {wet}, {each(boxes, b({place}, {colour: [red-r]}, {size}))}, fixed)"
-    ).terms(codes)
-    assert term == ("w", "five", "true", (".", ("b", 1, "Dark blue", 1), "[]"), "fixed")
+    template = "w({n: [5-five]}, {wet}, {each(boxes, b({place}, {colour: [red-r]}, {size}))}, fixed)"
+    assert label("p(w(five, true, [b(1, 'Dark blue', 1)], fixed)).", Worlds(BOXES, codes, template)).tolist() == [True]
 
 
 def test_predefined_predicates_come_once_and_before_those_of_the_library():

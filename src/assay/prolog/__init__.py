@@ -7,7 +7,6 @@ rule of it. `Vocabulary`, `Bias` and the `..._text` functions write facts, label
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.prolog.bias import WORLD_ARGUMENT as WORLD_ARGUMENT
     from assay.prolog.bias import AttributeTerm as AttributeTerm
     from assay.prolog.bias import Bias as Bias
     from assay.prolog.bias import CountLiteral as CountLiteral
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from assay.prolog.ilp_files import IlpProblem as IlpProblem
     from assay.prolog.ilp_files import aleph_files as aleph_files
     from assay.prolog.ilp_files import popper_files as popper_files
+    from assay.prolog.ilp_files import read_clauses as read_clauses
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
     from assay.prolog.oracles import OracleRunner as OracleRunner
@@ -31,17 +31,10 @@ if TYPE_CHECKING:
     from assay.prolog.reader import Clause as Clause
     from assay.prolog.store import ProofLimits as ProofLimits
     from assay.prolog.terms import PrologError as PrologError
-    from assay.prolog.terms import Term as Term
     from assay.prolog.terms import Variable as Variable
-    from assay.prolog.terms import chain_of as chain_of
-    from assay.prolog.terms import deref as deref
-    from assay.prolog.terms import key_of as key_of
     from assay.prolog.vocabulary import WORLD as WORLD
-    from assay.prolog.vocabulary import Relation as Relation
     from assay.prolog.vocabulary import Vocabulary as Vocabulary
-    from assay.prolog.vocabulary import WorldTemplate as WorldTemplate
     from assay.prolog.vocabulary import plain_name as plain_name
-    from assay.prolog.vocabulary import unused_name as unused_name
     from assay.prolog.vocabulary import value_text as value_text
     from assay.prolog.write import facts_text as facts_text
     from assay.prolog.write import label_names as label_names

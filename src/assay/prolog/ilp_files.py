@@ -1,12 +1,19 @@
-"""The files that Aleph and Popper read: the declared bias as each of them writes it, worlds as facts, and examples.
+"""The files that Aleph and Popper read (the declared bias, worlds as facts, and examples), and clauses that they write.
 
-Exported datasets and our own runs of these learners write them here, so that both hold the same.
+Exported datasets and our own runs of these learners write the files here, so that both hold the same.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from assay.prolog.bias import Bias
+from assay.base import DataError
+from assay.prolog.bias import Bias, Literal
+from assay.prolog.program import read_program
+from assay.prolog.reader import Clause
+from assay.prolog.terms import Term, Variable, chain_of, key_of
+
+WrittenClause = tuple[tuple[str, ...], list[tuple[Literal, tuple[int, ...]]]]
+"""The groups of a clause's objects, and its literals, each with the objects that are its arguments."""
 
 
 @dataclass(frozen=True)
@@ -105,3 +112,55 @@ def popper_bias(bias: Bias, head: str) -> str:
         lines.append(f"type({literal.name},({','.join(types)}{comma})).")
         lines.append(f"direction({literal.name},({','.join('in' for _ in types)}{comma})).")
     return "".join(f"{line}\n" for line in lines)
+
+
+def read_clauses(text: str, head: str, bias: Bias) -> list[WrittenClause]:
+    """Return the clauses of a predicate in a program that another learner wrote, its literals being those of the bias.
+
+    Parameters
+    ----------
+    text
+        The program.
+    head
+        The predicate, of one argument, which is the world.
+    bias
+        The literals that are known; any other is refused.
+    """
+    clauses = read_program(text, "a learned clause").clauses.get((head, 1), ())
+    return [_written_clause(clause, bias) for clause in clauses]
+
+
+def _written_clause(clause: Clause, bias: Bias) -> WrittenClause:
+    objects: list[Term] = []
+    groups: list[str] = []
+    literals: list[tuple[Literal, tuple[Term, ...]]] = []
+    has = {relation.name: relation.group for relation in bias.vocabulary.relations if relation.what == "has"}
+    for goal in chain_of(clause.body, ","):
+        if goal == "true":
+            continue
+        name, arguments = key_of(goal)[0], goal[1:]
+        if name in has and len(arguments) == 2 and type(arguments[1]) is Variable:
+            if not any(arguments[1] is known for known in objects):
+                objects.append(arguments[1])
+                groups.append(has[name])
+        elif name in bias.by_name:
+            literals.append((bias.by_name[name], arguments))
+        else:
+            raise DataError(f"a learner wrote {name}/{len(arguments)}, which the bias does not declare")
+    placed: list[tuple[Literal, tuple[int, ...]]] = []
+    for literal, arguments in literals:
+        if literal.arity == 0:
+            if arguments[0] is not clause.head[1]:
+                raise DataError(f"a learner wrote {literal.name} of something that is not the world")
+            placed.append((literal, ()))
+            continue
+        places = []
+        for argument, group in zip(arguments, literal.groups, strict=True):
+            position = next((place for place, known in enumerate(objects) if known is argument), None)
+            if position is None:  # an object that only literals name: there is such an object
+                objects.append(argument)
+                groups.append(group)
+                position = len(objects) - 1
+            places.append(position)
+        placed.append((literal, tuple(places)))
+    return tuple(groups), placed

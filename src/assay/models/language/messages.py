@@ -5,7 +5,7 @@ Concepts, examples and labels are put into words here. The name of a label is le
 
 import base64
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
@@ -14,7 +14,7 @@ import jinja2
 
 from assay.base import Codes
 from assay.logic import ABSENT, Concept, ConceptSpace, Label, Value
-from assay.prolog import Relation, Vocabulary, facts_text, value_text
+from assay.prolog import Vocabulary, facts_text, value_text
 
 Part = dict[str, Any]
 Message = dict[str, Any]
@@ -137,7 +137,7 @@ def vocabulary(space: ConceptSpace, form: Form) -> str:
     if form == "words":
         return ""
     if form == "prolog":
-        return "\n".join(_predicate(relation) for relation in Vocabulary(space).relations)
+        return "\n".join(_predicates(Vocabulary(space)))
     lines = []
     for group, slots in space.groups.items():
         first = slots[0]
@@ -168,16 +168,15 @@ def _values(concept: Concept) -> str:
     return ", ".join(repr(value) for value in values)
 
 
-def _predicate(relation: Relation) -> str:
-    name, kinds = relation.name, [kind.capitalize() for kind in relation.types]
-    if relation.what == "has":
-        return f"- `{name}({kinds[0]}, {kinds[1]})`: the {relation.types[1]} is there"
-    if relation.what == "number":
-        return f"- `{name}({kinds[0]}, N)`: its place, from 1 on"
-    if relation.what == "before":
-        return f"- `{name}({kinds[0]}1, {kinds[0]}2)`: the first comes before the second"
-    values = ", ".join(value_text(value) for value in relation.values)
-    return f"- `{name}({kinds[0]}, V)`: V is one of {values}"
+def _predicates(vocabulary: Vocabulary) -> Iterator[str]:
+    for relation in vocabulary.relations:
+        name, kinds = relation.name, [kind.capitalize() for kind in relation.types]
+        values = ", ".join(value_text(value) for value in relation.values)
+        yield {
+            "has": f"- `{name}({kinds[0]}, {kinds[-1]})`: the {relation.types[-1]} is there",
+            "number": f"- `{name}({kinds[0]}, N)`: its place, from 1 on",
+            "before": f"- `{name}({kinds[0]}1, {kinds[0]}2)`: the first comes before the second",
+        }.get(relation.what, f"- `{name}({kinds[0]}, V)`: V is one of {values}")
 
 
 def describe_example(space: ConceptSpace, codes: Codes, form: Form, number: int = 1) -> str:

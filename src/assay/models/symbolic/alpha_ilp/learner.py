@@ -31,7 +31,7 @@ from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.examples import Examples, LabelExamples, most_probable_codes
 from assay.models.symbolic.formulas import FormulaModel, LearnedFormulas
 from assay.models.symbolic.ilp.clauses import IlpClause, PlacedLiteral, definitions, program_formula
-from assay.prolog import Bias, Language, plain_name, unused_name
+from assay.prolog import Bias, Language, plain_name
 
 SEARCH = 0.6
 """The share of the time that is for the search."""
@@ -283,7 +283,9 @@ class AlphaIlp(FormulaModel):
         """Return the predicate for a value of a label."""
         plain = plain_name(label.name if label.kind == "bool" else f"{label.name}_{label.values[code]}")
         used = {relation.name for relation in self.bias.vocabulary.relations} | set(self.bias.by_name)
-        return unused_name(plain, used)
+        while plain in used:
+            plain += "_"
+        return plain
 
     def program(self, label: Label) -> str:
         """Return what was learned of a label as a Prolog program: clauses, and what their literals mean."""

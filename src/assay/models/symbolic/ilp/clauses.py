@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import Array, Codes, DataError
+from assay.base import Array, Codes
 from assay.logic import ABSENT, NUMBER, TRUE, Formula, Quantified, Slot, conjunction, disjunction
 from assay.models.symbolic.examples import WORD, pack_bits
 from assay.prolog import (
@@ -22,14 +22,9 @@ from assay.prolog import (
     Bias,
     CountLiteral,
     Literal,
-    Program,
-    Term,
-    Variable,
-    chain_of,
-    deref,
-    key_of,
     literals_by_terms,
     merge_pairs,
+    read_clauses,
 )
 
 Places = tuple[int, ...]
@@ -133,49 +128,10 @@ def canonical(groups: Sequence[str], body: Iterable[tuple[int, Places, bool]]) -
     return best or ()
 
 
-def clause_of(clause: tuple[Term, Term], bias: Bias) -> IlpClause:
-    """Return a clause of Prolog that another learner wrote, its literals being those of the bias."""
-    head, body = clause
-    world = deref(head[1])
-    objects: list[Term] = []
-    groups: list[str] = []
-    literals: list[tuple[Literal, list[Term]]] = []
-    has = {relation.name: relation.group for relation in bias.vocabulary.relations if relation.what == "has"}
-    for goal in chain_of(body, ","):
-        goal = deref(goal)
-        if goal == "true":
-            continue
-        name, arguments = key_of(goal)[0], [deref(part) for part in goal[1:]]
-        if name in has and len(arguments) == 2 and type(arguments[1]) is Variable:
-            if not any(arguments[1] is known for known in objects):
-                objects.append(arguments[1])
-                groups.append(has[name])
-        elif name in bias.by_name:
-            literals.append((bias.by_name[name], arguments))
-        else:
-            raise DataError(f"a learner wrote {name}/{len(arguments)}, which the bias does not declare")
-    placed = []
-    for literal, arguments in literals:
-        if literal.arity == 0:
-            if arguments[0] is not world:
-                raise DataError(f"a learner wrote {literal.name} of something that is not the world")
-            placed.append(PlacedLiteral(literal, ()))
-            continue
-        places = []
-        for argument, group in zip(arguments, literal.groups, strict=True):
-            position = next((place for place, known in enumerate(objects) if known is argument), None)
-            if position is None:  # an object that only literals name: there is such an object
-                objects.append(argument)
-                groups.append(group)
-                position = len(objects) - 1
-            places.append(position)
-        placed.append(PlacedLiteral(literal, tuple(places)))
-    return IlpClause(tuple(groups), tuple(placed))
-
-
-def clauses_of(program: Program, head: str, bias: Bias) -> list[IlpClause]:
-    """Return the clauses of a program that another learner wrote."""
-    return [clause_of((clause.head, clause.body), bias) for clause in program.clauses.get((head, 1), ())]
+def clauses_of(text: str, head: str, bias: Bias) -> list[IlpClause]:
+    """Return the clauses of a program that another learner wrote, their literals being those of the bias."""
+    clauses = read_clauses(text, head, bias)
+    return [IlpClause(groups, tuple(PlacedLiteral(*placed) for placed in body)) for groups, body in clauses]
 
 
 # -- what clauses cover ------------------------------------------------------------------------------------------------

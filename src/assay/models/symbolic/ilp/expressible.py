@@ -34,7 +34,7 @@ from assay.logic import (
     evaluate,
     walk,
 )
-from assay.prolog import WORLD_ARGUMENT, AttributeTerm, Bias, CountLiteral
+from assay.prolog import AttributeTerm, Bias, CountLiteral
 
 MOST_CLAUSES = 64
 MOST_TABLE = 20_000
@@ -237,7 +237,7 @@ class ClauseWriter:
     def _term(self, name: str, bound: Mapping[str, str]) -> AttributeTerm:
         head, dot, attribute = name.partition(".")
         if not dot or head not in bound:
-            return AttributeTerm(WORLD_ARGUMENT, name, name, self.space.concept(name).present)
+            return AttributeTerm(-1, name, name, self.space.concept(name).present)
         place = list(bound).index(head)
         slots = self.space.groups[bound[head]]
         if attribute == NUMBER and NUMBER not in slots[0].attributes:
@@ -255,9 +255,7 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 def _pattern(terms: Iterable[tuple[int, str]]) -> tuple[tuple[int, str], ...]:
     """Return terms with their objects numbered as they come."""
     places: dict[int, int] = {}
-    return tuple(
-        (place if place == WORLD_ARGUMENT else places.setdefault(place, len(places)), name) for place, name in terms
-    )
+    return tuple((place if place < 0 else places.setdefault(place, len(places)), name) for place, name in terms)
 
 
 def _either(alternatives: Sequence[list[ClauseSketch]]) -> list[ClauseSketch]:

@@ -14,7 +14,7 @@ from assay.base import Array, AssayError, open_new, start_program
 from assay.logic import evaluate
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.clauses import IlpClause, clauses_of, program_formula
-from assay.prolog import WORLD, Bias, IlpProblem, facts_text, read_program
+from assay.prolog import WORLD, Bias, IlpProblem, facts_text
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def read_clauses(lines: Sequence[str], head: str, bias: Bias) -> list[IlpClause]
     clauses = []
     for line in lines:
         try:
-            clauses += clauses_of(read_program(line, "a learned clause"), head, bias)
+            clauses += clauses_of(line, head, bias)
         except AssayError:
             continue
     return clauses
