@@ -9,12 +9,12 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-from assay.diagnosis import Thresholds, case_of, judge, read_thresholds, sections
+from assay.diagnosis import Thresholds, case_of, described, judge, read_thresholds
 from benchmarks.claims.diagnosing import effects_of
 from benchmarks.pages import write_between
 from benchmarks.trained.kept import Case, kept_cases, read_case
@@ -47,18 +47,15 @@ class Flips:
 def moves() -> list[Move]:
     """Return every threshold lowered and raised, within its bounds."""
     found = []
-    for section, kind in sections().items():
-        for entry in fields(kind):
-            key, value = f"{section}.{entry.name}", entry.default
-            if key in IDLE or not isinstance(value, int | float):
-                continue
-            for side in (-1, 1):
-                to = value * (1 + side * BY)
-                if isinstance(value, int):
-                    to = value + side * max(1, round(value * BY))
-                to = min(max(to, entry.metadata["low"]), entry.metadata["high"])
-                if to != value:
-                    found.append(Move(key, value, to))
+    for each in described():
+        value = each.default
+        for side in (-1, 1) if each.name not in IDLE else ():
+            to = value * (1 + side * BY)
+            if isinstance(value, int):
+                to = value + side * max(1, round(value * BY))
+            to = min(max(to, each.low), each.high)
+            if to != value:
+                found.append(Move(each.name, value, to))
     return found
 
 

@@ -20,12 +20,22 @@ import pyarrow.parquet as pq
 from assay.api import Run
 from assay.auditing import Audit, audit, audited_dataset
 from assay.base import Settings
-from assay.contracts import Answer, Manifest, Predictions, to_json
+from assay.contracts import Answer, BottleneckModel, Manifest, Predictions, rule_head, to_json
 from assay.counting import count_readings
 from assay.dataset import Dataset, describe, write_shards
-from assay.diagnosis import Curve, InterventionPlan, InterventionResult, Point, diagnose_predictions
+from assay.diagnosis import (
+    InterventionPlan,
+    InterventionResult,
+    Trial,
+    Truth,
+    Units,
+    budgets_from,
+    diagnose_predictions,
+    policy_of,
+)
 from assay.exchange import ImportSettings, SourceTable, write_dataset
 from assay.lab import BoardRow, MendingCurve, MendingRound, SuiteBoard, find_suite, write_board, write_rows
+from assay.logic import Knowledge, bits
 from assay.render import encode_png
 from assay.reporting import write_report
 from assay.viewer import State, write_bundle
@@ -225,8 +235,10 @@ class Pages:
 
     def intervention(self) -> InterventionResult:
         """Return what came of a plan of hostile names."""
-        point = Point(1.0, True, *[0.5] * 8, exact=True)
-        curve = Curve((point,), (), ())
+        model = BottleneckModel(self.text, [np.eye(2)], rule_head(Knowledge.of(bits(["a"]), {"y": "a"})))
+        units, codes = Units.of(bits(["a"])), np.array([[0], [1]])
+        trial = Trial(model, units, model.concepts, Truth(codes, codes))
+        curve = trial.run(policy_of("fixed"), budgets_from("1", units))
         plan = InterventionPlan(policy=self.text, split=self.text, source=self.text)
         unused: Any = None
         return InterventionResult(plan, self.text, unused, unused, curve, curve, None, unused, unused, ())

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.base import rng_for
 from assay.contracts import BottleneckModel, logistic_head, rule_head
-from assay.diagnosis import best_sets
+from assay.diagnosis import Budget, Trial, Truth, Units, policy_of
 from assay.logic import Knowledge, bits
 from benchmarks.timing import Result, rate
 
@@ -23,8 +23,12 @@ def run() -> list[Result]:
     model, weights = _logistic(ROWS, CONCEPTS)
     sets = [chosen for size in range(1, SIZE + 1) for chosen in combinations(range(CONCEPTS), size)]
 
+    units = Units.of(bits([f"c{i}" for i in range(CONCEPTS)]))
+    truth = Truth(np.zeros((ROWS, CONCEPTS), dtype=np.int64), np.zeros((ROWS, 1), dtype=np.int64))
+    trial = Trial(model, units, model.concepts, truth)
+
     def responsive() -> int:
-        best_sets(model, sets)
+        trial.run(policy_of("responsiveness"), [Budget(SIZE)])
         return ROWS
 
     ours = rate(responsive)

@@ -6,7 +6,7 @@ Both come from the registry, so that the page says what the checks do.
 from collections.abc import Sequence
 from pathlib import Path
 
-from assay.diagnosis import Check, described, known_checks
+from assay.diagnosis import FINDINGS, Check, described, kinds_in_order
 
 PAGE = Path(__file__).parent / "diagnosis.md"
 
@@ -19,9 +19,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def findings() -> str:
     """Return what every finding says, what it is tested against, and which rivals withdraw it."""
-    return table(
-        ["finding", "what it says", "null hypothesis", "statistic", "withdrawn by"], [_row(c) for c in known_checks()]
-    )
+    head = ["finding", "what it says", "null hypothesis", "statistic", "withdrawn by"]
+    return table(head, [_row(FINDINGS[kind]()) for kind in kinds_in_order()])
 
 
 def _row(check: Check) -> list[str]:
@@ -32,7 +31,7 @@ def _row(check: Check) -> list[str]:
 
 def thresholds() -> str:
     """Return every threshold with its default and the reason for it."""
-    rows = [[f"`{name}`", f"{value:g}", about, chosen] for name, value, about, chosen in described()]
+    rows = [[f"`{each.name}`", f"{each.default:g}", each.about, each.chosen] for each in described()]
     return table(["threshold", "default", "what it decides", "chosen by"], rows)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,14 +11,12 @@ from assay.base import ConfigError, rng_for
 from assay.diagnosis import (
     FINDINGS,
     Claim,
+    Finding,
+    Found,
     described,
     kinds_in_order,
-    known_checks,
     meaning_of,
-    places_of,
     read_thresholds,
-    render,
-    sections,
     tone_of,
 )
 from assay.testing import check_finding
@@ -38,13 +36,9 @@ from tests.diagnosis.models import (
     turned,
 )
 
-CHECKS = {check.name: check for check in known_checks()}
+CHECKS = {kind: FINDINGS[kind]() for kind in kinds_in_order()}
 CLAIMS = [(kind, claim) for kind, check in CHECKS.items() for claim in check.claims]
-THRESHOLDS = {
-    f"{section}.{entry.name}": (entry.default, entry.metadata["low"], entry.metadata["high"])
-    for section, kind in sections().items()
-    for entry in fields(kind)
-}
+THRESHOLDS = {each.name: (each.default, each.low, each.high) for each in described()}
 
 
 @pytest.mark.parametrize("kind", sorted(FINDINGS))
@@ -62,21 +56,28 @@ def test_the_order_of_kinds_is_total() -> None:
     assert (tone_of("a stranger's"), meaning_of("a stranger's")) == ("unknown", "")
 
 
-def filled(template: str) -> str:
-    """Return a template with numbers: a share where it is one, else a count."""
-    shares = {name: 0.25 for name, part in re.findall(r"\{(\w+)(%|/\w+)?\}", template) if part == "%"}
-    return render(template, {name: shares.get(name, 40) for name in places_of(template)})
+def said(kind: str, claim: str) -> Finding:
+    """Return a claim with numbers: a share where it is one, else a count."""
+    own: Claim = CHECKS[kind].claims[claim]
+    numbers: dict[str, float] = {}
+    for name, of, form in re.findall(r"\{(\w+)(?:/(\w+)|([%+]))?\}", own.meaning + own.text + own.next):
+        numbers |= {part: 40 for part in (name, of) if part and part not in numbers}
+        if form:
+            numbers[name] = 0.25
+    found = Found(claim, "test", numbers)
+    assert CHECKS[kind].fault(found) == ""
+    return CHECKS[kind].finding([found])
 
 
 @pytest.mark.parametrize(("kind", "claim"), CLAIMS, ids=[f"{kind}: {claim}" for kind, claim in CLAIMS])
 def test_a_claim_is_a_sentence_about_its_numbers(kind: str, claim: str) -> None:
     own: Claim = CHECKS[kind].claims[claim]
-    for template in (own.meaning, own.text, own.next):
-        text = filled(template)
+    found = said(kind, claim)
+    for text in (found.meaning, found.text, found.next):
         assert "{" not in text and "}" not in text and "  " not in text
     assert own.meaning.endswith(".") and ". " not in own.meaning.removesuffix(".")
     assert own.next and (own.next.endswith(".") or own.next.startswith("{"))
-    assert places_of(own.text)  # a sentence without a number says nothing that was tested
+    assert "{" in own.text  # a sentence without a number says nothing that was tested
 
 
 @pytest.mark.parametrize(("kind", "claim"), CLAIMS, ids=[f"{kind}: {claim}" for kind, claim in CLAIMS])
@@ -95,21 +96,19 @@ def test_no_claim_is_left_without_a_check() -> None:
 
 
 def test_the_table_of_thresholds_names_each_with_its_reason() -> None:
-    rows = described()
-    assert {name: value for name, value, _, _ in rows} == {
-        name: default for name, (default, _, _) in THRESHOLDS.items()
-    }
-    assert all(about and chosen for _, _, about, chosen in rows)
+    assert all(each.about and each.chosen for each in described())
+    assert (
+        len(THRESHOLDS) == len(described())
+        and read_thresholds({name: default for name, (default, _, _) in THRESHOLDS.items()}).to_dict() == {}
+    )
 
 
 @pytest.mark.parametrize("name", THRESHOLDS)
 def test_a_threshold_is_set_within_its_bounds(name: str) -> None:
     default, low, high = THRESHOLDS[name]
-    section, _, entry = name.rpartition(".")
     assert low <= default <= high
     for value in (low, default, high, str(low)):
-        settings = read_thresholds({name: value}).of(sections()[section])
-        assert getattr(settings, entry) == type(default)(float(value))
+        assert read_thresholds({name: value}).to_dict().get(name, default) == type(default)(float(value))
     for value in (low - 1, high + 1, float("nan"), float("inf"), "much", None, True):
         with pytest.raises(ConfigError) as refused:
             read_thresholds({name: value})

@@ -89,9 +89,10 @@ def _left_out(registry: Registry) -> Iterator[str]:
 
 
 def _findings() -> Facts:
-    from assay.diagnosis import FINDINGS, known_checks
+    from assay.diagnosis import FINDINGS, kinds_in_order
 
-    rows = [{"name": check.name, "tone": check.tone, "says": check.summary} for check in known_checks()]
+    checks = [FINDINGS[kind] for kind in kinds_in_order()]
+    rows = [{"name": check.name, "tone": check.tone, "says": check.summary} for check in checks]
     table = Listing(["findings", "tone", "says"], [[*row.values()] for row in rows])
     return Facts(rows, (table,), (*_left_out(FINDINGS),))
 
@@ -99,9 +100,18 @@ def _findings() -> Facts:
 def _thresholds() -> Facts:
     from assay.diagnosis import described
 
-    names = ("name", "value", "decides", "chosen by")
-    rows = [dict(zip(names, (name, round(value, 4), *why), strict=True)) for name, value, *why in described()]
-    return Facts(rows, (Listing(["thresholds", *names[1:]], [[str(cell) for cell in row.values()] for row in rows]),))
+    rows = [
+        {"name": each.name, "value": round(each.default, 4), "decides": each.about, "chosen by": each.chosen}
+        for each in described()
+    ]
+    return Facts(
+        rows,
+        (
+            Listing(
+                ["thresholds", "value", "decides", "chosen by"], [[str(cell) for cell in row.values()] for row in rows]
+            ),
+        ),
+    )
 
 
 def _studies() -> Facts:

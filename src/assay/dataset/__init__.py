@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from assay.dataset.confounders import UNCONFOUNDED as UNCONFOUNDED
     from assay.dataset.confounders import Confounder as Confounder
     from assay.dataset.confounders import Coupling as Coupling
+    from assay.dataset.confounders import confounders_of as confounders_of
     from assay.dataset.confounders import couplings_of as couplings_of
     from assay.dataset.confounders import draw_codes as draw_codes
     from assay.dataset.dataset import Dataset as Dataset
-    from assay.dataset.dataset import confounders_of as confounders_of
     from assay.dataset.dataset import provenance as provenance
     from assay.dataset.dataset import training_worlds as training_worlds
     from assay.dataset.folder import CODE as CODE

@@ -9,7 +9,7 @@ number are counterfactual pairs along the nuisance.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from pydantic import ConfigDict, Field, model_validator
@@ -18,6 +18,9 @@ from assay.base import Array, Codes, Config, ConfigError, Streams, suggestion
 from assay.logic import Evaluator, Knowledge, parse
 from assay.render import MARK_NAMES
 from assay.worlds import World
+
+if TYPE_CHECKING:
+    from assay.dataset.dataset import Dataset
 
 CONFOUND = "confound"
 """The confounders of a dataset, beside the settings of its task."""
@@ -232,3 +235,9 @@ def set_codes(world: World, couplings: Sequence[Coupling], codes: Sequence[int])
         if coupling.choices
     }
     return World(world.space, world.codes, {**world.style, **parts, NUISANCES: named})
+
+
+def confounders_of(dataset: "Dataset") -> tuple[Coupling, ...]:
+    """Return the confounders that a dataset was made with."""
+    planted = dataset.manifest.task.confound
+    return couplings_of([Confounder(**entry) for entry in planted], dataset.knowledge)

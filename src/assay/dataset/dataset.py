@@ -24,7 +24,6 @@ from assay.base import (
     suggestion,
 )
 from assay.contracts import CONCEPT, LABEL, PAIR_CONCEPT, PAIR_ROW, PAIRS, Manifest, PairsRecord, ShardRecord
-from assay.dataset.confounders import Confounder, Coupling, couplings_of
 from assay.dataset.folder import fetch, open_copy, read_manifest
 from assay.dataset.split import SplitData, example_table
 from assay.dataset.stored import ShardFile, ShardTable, SplitShards, StoredRows
@@ -202,9 +201,3 @@ def training_worlds(dataset: Dataset) -> Codes | None:
     worlds = codes[distinct_rows(codes).first]
     whole = worlds[(worlds >= 0).all(axis=1)]
     return whole if len(whole) else None
-
-
-def confounders_of(dataset: Dataset) -> tuple[Coupling, ...]:
-    """Return the confounders that a dataset was made with."""
-    planted = dataset.manifest.task.confound
-    return couplings_of([Confounder(**entry) for entry in planted], dataset.knowledge)

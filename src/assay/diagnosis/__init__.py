@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.case import case_of as case_of
     from assay.diagnosis.case import new_worlds as new_worlds
     from assay.diagnosis.check import FINDINGS as FINDINGS
-    from assay.diagnosis.check import PLACE as PLACE
     from assay.diagnosis.check import Check as Check
     from assay.diagnosis.check import Claim as Claim
     from assay.diagnosis.check import Finding as Finding
@@ -22,12 +21,8 @@ if TYPE_CHECKING:
     from assay.diagnosis.check import Tone as Tone
     from assay.diagnosis.check import described as described
     from assay.diagnosis.check import kinds_in_order as kinds_in_order
-    from assay.diagnosis.check import known_checks as known_checks
     from assay.diagnosis.check import meaning_of as meaning_of
-    from assay.diagnosis.check import places_of as places_of
     from assay.diagnosis.check import read_thresholds as read_thresholds
-    from assay.diagnosis.check import render as render
-    from assay.diagnosis.check import sections as sections
     from assay.diagnosis.check import tone_of as tone_of
     from assay.diagnosis.concepts import STATES as STATES
     from assay.diagnosis.concepts import ConceptState as ConceptState
@@ -41,8 +36,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.identifiable import identifiability as identifiability
     from assay.diagnosis.interventions.automation import coverage_curve as coverage_curve
     from assay.diagnosis.interventions.curve import Answering as Answering
-    from assay.diagnosis.interventions.curve import Curve as Curve
-    from assay.diagnosis.interventions.curve import Point as Point
     from assay.diagnosis.interventions.curve import Trial as Trial
     from assay.diagnosis.interventions.curve import Truth as Truth
     from assay.diagnosis.interventions.curve import budgets_from as budgets_from
@@ -51,7 +44,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.interventions.intervene import intervene as intervene
     from assay.diagnosis.interventions.policies import POLICIES as POLICIES
     from assay.diagnosis.interventions.policies import policy_of as policy_of
-    from assay.diagnosis.interventions.responsiveness import best_sets as best_sets
     from assay.diagnosis.interventions.sources import answers_from as answers_from
     from assay.diagnosis.interventions.units import Budget as Budget
     from assay.diagnosis.interventions.units import Units as Units

@@ -74,15 +74,6 @@ def points(difference: float) -> str:
     return f"{count} point{'' if count == '1' else 's'}"
 
 
-def places_of(template: str) -> frozenset[str]:
-    """Return the names of the numbers that a template needs.
-
-    >>> sorted(places_of("{a/b} and {c%}"))
-    ['a', 'b', 'c']
-    """
-    return frozenset(name for match in PLACE.finditer(template) for name in match.groups()[:2] if name)
-
-
 @dataclass(frozen=True)
 class Found:
     """What a check found on a split: the claim that holds, its numbers, and what it is about."""
@@ -198,6 +189,24 @@ class Check(ABC):
             tuple(dict.fromkeys(text for f in found for text in self._details(f, first))),
         )
 
+    def fault(self, found: Found) -> str:
+        """Return what keeps a claim from being said of what was found, in words; nothing if it can be said."""
+        if found.claim not in self.claims:
+            return f"no claim {found.claim!r}"
+        claim = self.claims[found.claim]
+        for template in (claim.meaning, claim.text, claim.next):
+            needed = {name for match in PLACE.finditer(template) for name in match.groups()[:2] if name}
+            if missing := sorted(needed - set(found.numbers)):
+                return f"claim {found.claim!r} needs the number {', '.join(missing)}"
+            for match in PLACE.finditer(template):
+                name, of, share = match.groups()
+                value = found.numbers[name]
+                if of is not None and not 0 <= int(value) <= int(found.numbers[of]):
+                    return f"{name} of {of}: {value} is not part of it"
+                if share and not 0 <= float(value) <= 1:
+                    return f"{name} = {value} is no share"
+        return ""
+
     def _details(self, found: Found, first: Found) -> list[str]:
         """Return the further sentences of what was found, with the split where it is not the first."""
         if found is first:
@@ -263,6 +272,18 @@ def no_rows(shape: tuple[int, ...]) -> Array:
     return np.zeros(shape, dtype=bool)
 
 
+@dataclass(frozen=True)
+class DescribedThreshold:
+    """A threshold by its `section.name`: its value and bounds, what it decides, and why it has this value."""
+
+    name: str
+    default: float
+    about: str
+    chosen: str
+    low: float
+    high: float
+
+
 def sections() -> dict[str, type[Section]]:
     """Return the settings of all sections by name: the shared ones, and those of the registered checks."""
     kinds = [*SHARED, *(check.settings for check in known_checks() if check.settings is not None)]
@@ -307,10 +328,10 @@ def _number(key: str, value: Any, entry: "Field[Any]") -> float | int:
     return int(number) if whole else number
 
 
-def described() -> list[tuple[str, float, str, str]]:
-    """Return every threshold: its name, value, what it decides and why it has this value."""
+def described() -> list[DescribedThreshold]:
+    """Return every threshold."""
     return [
-        (f"{section}.{entry.name}", entry.default, entry.metadata["about"], entry.metadata["chosen"])  # type: ignore[misc]
+        DescribedThreshold(f"{section}.{entry.name}", entry.default, **entry.metadata)  # type: ignore[arg-type]
         for section, kind in sections().items()
         for entry in fields(kind)
     ]

@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 
 from assay.base import Array, Codes, distinct_rows, rng_for
-from assay.diagnosis import FINDINGS, PLACE, Case, Check, Claim, Found, Tone, case_of, places_of
+from assay.diagnosis import FINDINGS, Case, Check, Found, Tone, case_of
 from assay.logic import NO_RULE, Knowledge, bits
 from assay.metrics import METRICS, Evidence
 from assay.testing.checks import LawOutcome, need, try_laws
@@ -130,8 +130,9 @@ def check_finding(finding: type[Check]) -> list[LawOutcome]:
     def claims_hold_their_numbers() -> None:
         check = finding()
         for name, case, found in found_by(check):
-            need(found.claim in check.claims, f"{name}: no claim {found.claim!r}")
-            _need_numbers(check.claims[found.claim], found, name)
+            fault = check.fault(found)
+            need(not fault, f"{name}: {fault}")
+            _need_numbers(found, name)
             _need_rows(case, found, name)
             check.finding([found])
 
@@ -152,18 +153,8 @@ def check_finding(finding: type[Check]) -> list[LawOutcome]:
     )
 
 
-def _need_numbers(claim: Claim, found: Found, name: str) -> None:
-    """Refuse numbers that a claim needs and that were not found, or that are none."""
-    for template in (claim.meaning, claim.text, claim.next):
-        missing = sorted(places_of(template) - set(found.numbers))
-        need(not missing, f"{name}: claim {found.claim!r} needs the number {', '.join(missing)}")
-        for match in PLACE.finditer(template):
-            number, of, share = match.groups()
-            value = found.numbers[number]
-            if of is not None:
-                need(0 <= int(value) <= int(found.numbers[of]), f"{name}: {number} of {of}: {value} is not part of it")
-            elif share:
-                need(0 <= float(value) <= 1, f"{name}: {number} = {value} is no share")
+def _need_numbers(found: Found, name: str) -> None:
+    """Refuse numbers that are none."""
     for number, value in found.numbers.items():
         need(
             type(value) in (int, float, str), f"{name}: {number} is a {type(value).__name__}; give an int, float or str"
