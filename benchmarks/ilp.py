@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import AssayError, Codes, Settings
-from assay.diagnosis import relations_in
+from assay.metrics import relations_in
 from assay.models import MODELS, Examples, one_hot
 from assay.tasks import TASKS
 from benchmarks.timing import Result

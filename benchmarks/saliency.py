@@ -17,10 +17,10 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
 import numpy as np
+from assay.api.explaining import draw_over
 
 import assay
 from assay.metrics import SaliencyScore
-from assay.models import draw_over
 from assay.render import encode_png
 from benchmarks.pages import publish
 

@@ -6,8 +6,9 @@ from itertools import product
 import numpy as np
 import pytest
 
-from assay.diagnosis import diagnose_run, relations_in, worlds_of
+from assay.diagnosis import diagnose_run
 from assay.logic import NO_RULE, Concept, ConceptSpace, Constraint, Knowledge, Label, bits, digits, evaluate, parse
+from assay.metrics import relations_in, worlds_of
 from assay.runs import PROGRAM, RunFolder
 from tests.predictors import predictions
 
@@ -41,7 +42,7 @@ def test_worlds_are_counted(learned, rule):
 
 def test_where_worlds_cannot_be_counted_they_are_sampled(monkeypatch):
     for limit, size in (("SMALL", 1), ("LARGE", 1), ("SAMPLED", 20_000)):  # limits: few diagrams are that large
-        monkeypatch.setattr(f"assay.diagnosis.rule_relation.{limit}", size)
+        monkeypatch.setattr(f"assay.metrics.rule_relation.{limit}", size)
     found = relate("a > 4", "a > 5")
     more, less, worlds = counted("a > 4", "a > 5")
     assert not found.exact and found.worlds == 20_000 and found.only_rule == less == 0

@@ -54,9 +54,6 @@ if TYPE_CHECKING:
     from assay.diagnosis.leaks import leakage as leakage
     from assay.diagnosis.reliance import Reliance as Reliance
     from assay.diagnosis.reliance import Rights as Rights
-    from assay.diagnosis.rule_relation import RuleRelation as RuleRelation
-    from assay.diagnosis.rule_relation import relations_in as relations_in
-    from assay.diagnosis.rule_relation import worlds_of as worlds_of
     from assay.diagnosis.runs import diagnose_predictions as diagnose_predictions
     from assay.diagnosis.runs import diagnose_run as diagnose_run
     from assay.diagnosis.runs import taught_by as taught_by

@@ -1,21 +1,21 @@
 """The diagnosis of a run, or of a predictions file that anyone wrote."""
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 
-from assay.base import Codes, DataError
+from assay.base import AssayError, Codes, DataError
 from assay.contracts import PAIRS, Predictions, read_predictions
 from assay.counting import Supervised
 from assay.dataset import Dataset, provenance, training_worlds
 from assay.diagnosis.counterfactual import Counterfactuals, counterfactuals
 from assay.diagnosis.identifiable import READ_FROM, Identifiability, family_of, identifiability, supervision_of
 from assay.diagnosis.reliance import reliance_of
-from assay.diagnosis.rule_relation import describe_learned_rules
 from assay.diagnosis.thresholds import DEFAULTS, Thresholds, Verdict
 from assay.diagnosis.verdict import Diagnosis, diagnose
 from assay.logic import Knowledge
-from assay.metrics import gather_from
-from assay.runs import RunFolder, under_rule
+from assay.metrics import gather_from, relations_in
+from assay.runs import PROGRAM, RunFolder, under_rule
 
 NOTHING: Supervised = {}
 _TAUGHT: dict[tuple[str, str], Identifiability | None] = {}
@@ -131,3 +131,25 @@ def effects_of(
     if original not in predictions:
         return None, f"What changing one concept does is left out: there are no predictions for split {original!r}."
     return counterfactuals(dataset, predictions[original], predictions[PAIRS], training), ""
+
+
+def describe_learned_rules(run: RunFolder, knowledge: Knowledge) -> tuple[str, ...]:
+    """Return in words how the formulas that a run has learned relate to the rule, and whether its bias expresses it."""
+    try:
+        program = json.loads((run.folder / PROGRAM).read_text(encoding="utf-8"))
+        learned = program["labels"]
+        relations = relations_in(program, knowledge)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, AssayError):
+        return ()  # a run that learned no formulas, or whose formulas cannot be compared
+    texts = []
+    for label in knowledge.labels:
+        own = [relation for relation in relations if relation.label == label.name]
+        if len(own) == 1:
+            texts.append(own[0].text)
+        elif own:
+            equal = sum(relation.relation == "equal" for relation in own)
+            texts.append(f"Of {len(own)} learned formulas of {label.name!r}, {equal} are equal to the rule.")
+        bias = learned.get(label.name, {}).get("notes", {}).get("bias")
+        if bias and not bias["expressible"]:
+            texts.append(f"The bias of the learner does not express the rule of {label.name!r}: {bias['why']}.")
+    return tuple(texts)

@@ -48,6 +48,9 @@ if TYPE_CHECKING:
     from assay.metrics.quality import confusion as confusion
     from assay.metrics.random_guesser import frequencies as frequencies
     from assay.metrics.random_guesser import uniform_guesser as uniform_guesser
+    from assay.metrics.rule_relation import RuleRelation as RuleRelation
+    from assay.metrics.rule_relation import relations_in as relations_in
+    from assay.metrics.rule_relation import worlds_of as worlds_of
     from assay.metrics.saliency import ExampleScores as ExampleScores
     from assay.metrics.saliency import RandomisationCheck as RandomisationCheck
     from assay.metrics.saliency import RandomisedStage as RandomisedStage

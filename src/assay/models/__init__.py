@@ -47,42 +47,37 @@ if TYPE_CHECKING:
     from assay.models.core.subconcepts import readers_of as readers_of
     from assay.models.core.tensors import TorchSplit as TorchSplit
     from assay.models.core.training import Training as Training
-    from assay.models.explain.discovery import METHODS as METHODS
-    from assay.models.explain.discovery.discovering import Discovered as Discovered
-    from assay.models.explain.discovery.discovering import DiscoveryPlan as DiscoveryPlan
-    from assay.models.explain.discovery.discovering import discover as discover
-    from assay.models.explain.discovery.method import SplitRows as SplitRows
-    from assay.models.explain.probes.activations import Subject as Subject
-    from assay.models.explain.probes.activations import activations as activations
-    from assay.models.explain.probes.activations import sensitivity as sensitivity
-    from assay.models.explain.probes.bypass import Bypass as Bypass
-    from assay.models.explain.probes.bypass import bypass as bypass
-    from assay.models.explain.probes.layers import layer_features as layer_features
-    from assay.models.explain.probes.layers import layer_names as layer_names
-    from assay.models.explain.probes.linear import ProbeConfig as ProbeConfig
-    from assay.models.explain.probes.probing import Ask as Ask
-    from assay.models.explain.probes.probing import Probed as Probed
-    from assay.models.explain.probes.probing import table as table
-    from assay.models.explain.probes.runs import effect_rows as effect_rows
-    from assay.models.explain.probes.runs import probe_run as probe_run
-    from assay.models.explain.probes.tcav import concept_codes as concept_codes
-    from assay.models.explain.probes.tcav import concept_directions as concept_directions
-    from assay.models.explain.probes.tcav import effects as effects
-    from assay.models.explain.saliency.concept_masks import ConceptMasks as ConceptMasks
-    from assay.models.explain.saliency.examined import ExaminedModel as ExaminedModel
-    from assay.models.explain.saliency.examined import ExaminedPredictor as ExaminedPredictor
-    from assay.models.explain.saliency.examined import examine_model as examine_model
-    from assay.models.explain.saliency.explaining import Saliency as Saliency
-    from assay.models.explain.saliency.explaining import explain as explain
-    from assay.models.explain.saliency.folder import draw_over as draw_over
-    from assay.models.explain.saliency.folder import explain_into as explain_into
-    from assay.models.explain.saliency.planning import SaliencyPlan as SaliencyPlan
+    from assay.models.explain.bypass import Bypass as Bypass
+    from assay.models.explain.bypass import bypass as bypass
+    from assay.models.explain.discovering import Discovered as Discovered
+    from assay.models.explain.discovering import DiscoveryPlan as DiscoveryPlan
+    from assay.models.explain.discovering import discover as discover
+    from assay.models.explain.examined import ExaminedPredictor as ExaminedPredictor
+    from assay.models.explain.layers import Subject as Subject
+    from assay.models.explain.layers import activations as activations
+    from assay.models.explain.layers import layer_features as layer_features
+    from assay.models.explain.layers import layer_names as layer_names
+    from assay.models.explain.layers import sensitivity as sensitivity
+    from assay.models.explain.masks import ConceptMasks as ConceptMasks
+    from assay.models.explain.probe_runs import effect_rows as effect_rows
+    from assay.models.explain.probe_runs import probe_run as probe_run
+    from assay.models.explain.probing import Ask as Ask
+    from assay.models.explain.probing import ProbeConfig as ProbeConfig
+    from assay.models.explain.probing import Probed as Probed
+    from assay.models.explain.probing import table as table
+    from assay.models.explain.saliency import Saliency as Saliency
+    from assay.models.explain.saliency import SaliencyPlan as SaliencyPlan
+    from assay.models.explain.saliency import measure_saliency as measure_saliency
+    from assay.models.explain.tcav import concept_codes as concept_codes
+    from assay.models.explain.tcav import concept_directions as concept_directions
+    from assay.models.explain.tcav import effects as effects
     from assay.models.external.pyc import annotations_of as annotations_of
     from assay.models.external.pyc import to_pyc as to_pyc
     from assay.models.external.pyc import wrap_pyc as wrap_pyc
     from assay.models.external.wrapped import Wrapped as Wrapped
     from assay.models.external.wrapped import wrap as wrap
     from assay.models.registered import BACKBONES as BACKBONES
+    from assay.models.registered import METHODS as METHODS
     from assay.models.registered import MODELS as MODELS
     from assay.models.rule.bears import Bears as Bears
     from assay.models.rule.circuit import DiagramLayer as DiagramLayer

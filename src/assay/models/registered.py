@@ -1,4 +1,4 @@
-"""The bundled models, backbones and readers of concepts by name, so that listing them imports nothing heavy."""
+"""Models, backbones, discovery methods and readers by name and address, so that listing them imports nothing heavy."""
 
 from assay.base import Registry
 
@@ -85,6 +85,22 @@ for _name, _summary, _target in (
     ),
 ):
     BACKBONES.add(_name, _summary, f"assay.models.backbones.{_target}")
+
+METHODS = Registry("discovery method")
+for _name, _summary, _target in (
+    ("sae-topk", "a sparse autoencoder that keeps the k largest units of each example", "sparse:TopKAutoencoder"),
+    ("sae-l1", "a sparse autoencoder with an L1 penalty on its units", "sparse:L1Autoencoder"),
+    ("pca", "principal components", "components:PCA"),
+    ("ica", "independent components (FastICA)", "components:ICA"),
+    ("nmf", "non-negative matrix factorisation", "components:NMF"),
+    ("kmeans", "k-means: each unit is how near an example is to a prototype", "components:KMeans"),
+    ("posthoc-cbm", "post-hoc CBM: concept activation vectors, and a sparse label head", "bottlenecks:PosthocCBM"),
+    ("label-free-cbm", "label-free CBM: units that follow CLIP, and a sparse label head", "bottlenecks:LabelFreeCBM"),
+    ("slots", "slot attention on the pictures, trained to draw them again", "slots:Slots"),
+    ("random-directions", "baseline: random directions of the activations", "components:RandomDirections"),
+    ("random", "baseline: random numbers that know nothing of the picture", "components:RandomUnits"),
+):
+    METHODS.add(_name, _summary, f"assay.models.explain.{_target}")
 
 READERS = Registry("reader")
 READERS.add("vlm", "a vision-language model behind an endpoint", "assay.models.language.vlm:VlmReader")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from assay import Knowledge, digits, evaluate
-from assay.diagnosis import relations_in
 from assay.logic import ABSENT, Concept, ConceptSpace, Slot
+from assay.metrics import relations_in
 from assay.prolog import Worlds, formula_of, label, read_program
 from assay.tasks import TASKS
 from tests.models.symbolic.tables import cars, drawn, notes, said, taught, trains

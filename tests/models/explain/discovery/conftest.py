@@ -1,15 +1,25 @@
 """Activations whose parts are known, and the CLIP of the readers' tests."""
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
 
 from assay.base import rng_for
-from assay.models import SplitRows
 from tests.models.language.readers.conftest import clip
 
 __all__ = ["clip"]
 ATOMS, FEATURES = 16, 24
+
+
+@dataclass
+class Rows:
+    """What a method sees of a split: its examples, if it needs them, and a row of activations for each."""
+
+    data: Any
+    rows: torch.Tensor
 
 
 @pytest.fixture(scope="package")
@@ -21,4 +31,4 @@ def planted():
     active = rng.random((2000, ATOMS)) < 2 / ATOMS
     weights = np.where(active, rng.uniform(0.5, 1.5, active.shape), 0)
     rows = weights @ directions + 0.01 * rng.normal(size=(2000, FEATURES))
-    return directions, weights, SplitRows(None, torch.from_numpy(rows).float())
+    return directions, weights, Rows(None, torch.from_numpy(rows).float())

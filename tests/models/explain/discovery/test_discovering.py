@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import assay
-from assay.base import AssayError, ConfigError, DataError, Settings, UnknownName
+from assay.base import AssayError, ConfigError, DataError, UnknownName
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose_run
-from assay.models import DiscoveryPlan, discover
 from assay.reporting import write_report
 from assay.runs import PROGRAM, UNITS, RunFolder, units_of
 from tests.pixels import pixels
@@ -20,19 +19,15 @@ TABLE, PAGE = "discovery.json", "discovery.html"
 QUICK = {"repetitions": 2, "device": "cpu", "units": 12}
 
 
-def plan_of(method, source, seeds=(0, 1), **settings):
-    return DiscoveryPlan.of(method, str(source), Settings({**QUICK, **settings}), seeds)
-
-
-def written(data, method, output, seeds=(0, 1), **settings):
-    return assay.discover(data, method, "input", output, seeds=seeds, progress=False, **{**QUICK, **settings})
+def discover(data, method, source="input", output=None, seeds=(0, 1), **settings):
+    return assay.discover(data, method, source, output, seeds=seeds, progress=False, **{**QUICK, **settings})
 
 
 @pytest.fixture(scope="module")
 def found(data, tmp_path_factory):
     """Concepts discovered in pictures, in their folder."""
     folder = tmp_path_factory.mktemp("found") / "found"
-    return folder, written(data, "posthoc-cbm", folder)
+    return folder, discover(data, "posthoc-cbm", output=folder)
 
 
 def test_the_folder_is_a_run_that_can_be_judged(found, data):
@@ -52,12 +47,12 @@ def test_the_folder_is_a_run_that_can_be_judged(found, data):
 
 def test_the_same_command_gives_the_same_bytes(found, data, tmp_path):
     folder, _ = found
-    written(data, "posthoc-cbm", tmp_path / "again")
+    discover(data, "posthoc-cbm", output=tmp_path / "again")
     for name in (TABLE, UNITS, PAGE, "discovery.csv", "predictions/test.parquet"):
         assert (tmp_path / "again" / name).read_bytes() == (folder / name).read_bytes(), name
-    written(data, "posthoc-cbm", folder)  # the very same files may stay
+    discover(data, "posthoc-cbm", output=folder)  # the very same files may stay
     with pytest.raises(DataError, match="is not an empty folder"):
-        written(data, "posthoc-cbm", folder, seeds=(7,))
+        discover(data, "posthoc-cbm", output=folder, seeds=(7,))
 
 
 def test_named_units_are_matched_with_their_own_values(found):
@@ -144,13 +139,13 @@ def test_what_cannot_be_a_source_is_refused(run, data, tmp_path):
         with pytest.raises(ConfigError, match="slots learns from pictures, not from activations"):
             assay.discover(data, "slots", source, layer=layer)
     with pytest.raises(UnknownName, match="no discovery method named 'pcaa'"):
-        plan_of("pcaa", "input")
+        discover(data, "pcaa")
     with pytest.raises(AssayError, match="active"):
-        plan_of("pca", "input", active=3)
+        discover(data, "pca", active=3)
 
 
 def test_random_features_score_as_chance(data):
-    scores = discover(plan_of("random", "input", repetitions=5), data)
+    scores = discover(data, "random", repetitions=5)
     for name, row in scores.summary().items():
         assert row["mean"] == pytest.approx(row["chance"], abs=0.12), name
 
@@ -185,7 +180,7 @@ def imported(folder):
 
 def test_an_imported_dataset_without_rule_and_with_gaps(tmp_path):
     data = imported(tmp_path)
-    discovered = written(data, "kmeans", tmp_path / "found", units=4)
+    discovered = discover(data, "kmeans", output=tmp_path / "found", units=4)
     assert discovered.summary()["f1"]["mean"] > 0.8
     rule = discovered.first.rule
     assert rule.agreement is None and rule.is_equal is None and rule.text.startswith("No rule is known")
@@ -196,7 +191,7 @@ def test_an_imported_dataset_without_rule_and_with_gaps(tmp_path):
 def test_few_examples_are_refused(tmp_path):
     few = pixels(tmp_path / "few", splits={"train": 64, "valid": 19, "test": 32, "hard": 8})
     with pytest.raises(DataError, match="split 'valid' has 19 examples; discovery needs at least 20"):
-        discover(plan_of("pca", "input"), few)
+        discover(few, "pca")
 
 
 def test_scores_of_seeds_are_averaged_and_each_match_is_a_row(found):

@@ -8,7 +8,8 @@ import torch
 
 from assay.base import ConfigError, DataError, Settings, rng_for, validate
 from assay.metrics import score_stability
-from assay.models import METHODS, SplitRows
+from assay.models import METHODS
+from tests.models.explain.discovery.conftest import Rows
 
 
 def fitted(name, train, seed=0, valid=None, **settings):
@@ -24,7 +25,7 @@ def agreement(units, wanted):
 
 
 def rows_of(numbers):
-    return SplitRows(None, torch.from_numpy(np.asarray(numbers)).float())
+    return Rows(None, torch.from_numpy(np.asarray(numbers)).float())
 
 
 # -- what was planted is found -----------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def test_parts_that_are_added_up_are_found():
     rows = rows_of(weights @ np.kron(np.eye(3), np.ones((1, 4))))
     method = fitted("nmf", rows, units=3)
     assert agreement(method.units(rows), weights) > 0.98 and method.notes == []
-    below = fitted("nmf", SplitRows(None, rows.rows - 1), units=3)
+    below = fitted("nmf", Rows(None, rows.rows - 1), units=3)
     assert "some activations are below 0" in below.notes[0]
 
 
@@ -107,7 +108,7 @@ PLAIN = sorted(set(METHODS) - {"label-free-cbm", "slots"})
 def splits(data):
     """Return what is seen of the pixels: training, validation and test."""
     return [
-        SplitRows(data[name], torch.from_numpy(data[name].images).flatten(1).float() / 255)
+        Rows(data[name], torch.from_numpy(data[name].images).flatten(1).float() / 255)
         for name in ("train", "valid", "test")
     ]
 
@@ -123,7 +124,7 @@ def test_methods_keep_the_contract(name, splits):
     assert first.name == name
     assert len(units) == len(splits[2].data) and np.isfinite(units).all() and units.dtype == np.float64
     np.testing.assert_array_equal(units, again.units(splits[2]))
-    part = SplitRows(splits[2].data[:5], splits[2].rows[:5])
+    part = Rows(splits[2].data[:5], splits[2].rows[:5])
     np.testing.assert_allclose(first.units(part), units[:5], atol=1e-4)
     assert not first.names or len(first.names) == units.shape[1]
 
@@ -149,15 +150,15 @@ def test_there_are_no_more_components_than_features(planted):
 @pytest.mark.parametrize("name", ["pca", "ica", "nmf", "kmeans", "sae-topk", "random-directions"])
 def test_units_are_the_same_at_every_scale_of_the_rows(name, planted):
     """Settings mean the same at every layer, whose activations may be large or small."""
-    rows = SplitRows(None, planted[2].rows[:400])
-    large = SplitRows(None, 64 * rows.rows)
+    rows = Rows(None, planted[2].rows[:400])
+    large = Rows(None, 64 * rows.rows)
     one, other = (fitted(name, some, units=4, **quick(name)).units(some) for some in (rows, large))
     assert agreement(one, other) > 0.99
 
 
 @pytest.mark.parametrize("name", ["pca", "nmf", "kmeans", "sae-topk", "random-directions"])
 def test_rows_that_are_all_alike_are_no_trouble(name):
-    rows = SplitRows(None, torch.full((30, 4), 2.0))
+    rows = Rows(None, torch.full((30, 4), 2.0))
     assert np.isfinite(fitted(name, rows, units=2, **quick(name)).units(rows)).all()
 
 
@@ -194,7 +195,7 @@ def test_a_bottleneck_needs_annotated_concepts_and_labels(splits):
         bare = data[:]
         vars(bare)[name] = np.full_like(getattr(data, name), -1)
         with pytest.raises(DataError, match=message):
-            fitted("posthoc-cbm", SplitRows(bare, rows))
+            fitted("posthoc-cbm", Rows(bare, rows))
 
 
 def test_a_label_free_bottleneck_follows_clip(splits, clip):
@@ -220,7 +221,7 @@ def squares(count):
     images, places = np.zeros((count, 1, 16, 16), dtype=np.uint8), rng.integers(0, 13, (count, 2))
     for image, (down, across) in zip(images, places.tolist(), strict=True):
         image[0, down : down + 4, across : across + 4] = 255
-    return SplitRows(None, torch.from_numpy(images)), places[:, 1]
+    return Rows(None, torch.from_numpy(images)), places[:, 1]
 
 
 def test_slots_draw_pictures_again_and_know_where_things_are():
@@ -237,7 +238,7 @@ def test_slots_draw_pictures_again_and_know_where_things_are():
 @pytest.mark.parametrize("shape", [(3, 7, 9), (1, 24, 72), (2, 5, 5)])
 def test_slots_take_pictures_of_any_shape_and_repeat_themselves(shape):
     images = torch.randint(0, 256, (25, *shape), dtype=torch.uint8, generator=torch.Generator().manual_seed(0))
-    rows, settings = SplitRows(None, images), {"slots": 3, "width": 4, "side": 12, "steps": 2, "batch_size": 5}
+    rows, settings = Rows(None, images), {"slots": 3, "width": 4, "side": 12, "steps": 2, "batch_size": 5}
     first, again = (fitted("slots", rows, seed=2, **settings).units(rows) for _ in range(2))
     np.testing.assert_array_equal(first, again)
     shares = first.reshape(25, 3, 4 + 3)[:, :, -1]

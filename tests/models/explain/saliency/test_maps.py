@@ -8,7 +8,8 @@ from torch import nn
 
 import assay
 from assay.base import ConfigError, Settings
-from assay.models import MODELS, draw_over
+from assay.models import MODELS
+from assay.render import decode_png
 
 QUICK = {"check": "none", "device": "cpu", "n": 5}
 
@@ -163,22 +164,27 @@ def test_what_a_method_needs_and_is_not_there_is_told(squares):
 # -- over pictures -----------------------------------------------------------------------------------------------------
 
 
-def test_a_map_is_drawn_in_red_beside_its_picture():
-    image = np.array([[[30, 60, 90], [0, 0, 0]]], dtype=np.uint8)
-    drawn = draw_over(image, np.array([[-5.0, 2.0]]))
-    assert drawn.shape == (128, 2 * 256 + 4, 3) and drawn.dtype == np.uint8
-    assert drawn[0, 0].tolist() == drawn[127, 127].tolist() == [30, 60, 90] and drawn[5, 128].tolist() == [0, 0, 0]
-    assert (drawn[:, 256:260] == 255).all() and drawn[0, 260].tolist() == [60, 60, 60]
-    red, green, blue = drawn[0, 260 + 128].tolist()
-    assert red > 200 and max(green, blue) < 60
+@pytest.mark.parametrize("method", ["input-gradient", "occlusion"])
+def test_a_map_is_drawn_in_red_beside_its_picture(method, small, squares, tmp_path):
+    found = assay.saliency(small, squares, method, tmp_path / "maps", **QUICK)
+    files = sorted((tmp_path / "maps" / "maps" / "label-brighter").glob("*.png"))
+    assert len(files) == len(found.shown) == 5
+    for file, image, relevance in zip(files, found.shown.images, found.maps[0], strict=True):
+        drawn = decode_png(file.read_bytes())
+        large, wide = drawn.shape[0] // 12, 24 * (drawn.shape[0] // 12)
+        assert drawn.shape == (12 * large, 2 * wide + 4, 3) and drawn.shape[0] >= 120
+        left, gap, right = drawn[:, :wide], drawn[:, wide : wide + 4], drawn[:, wide + 4 :]
+        grey = image.repeat(large, 0).repeat(large, 1)
+        assert (left == grey).all() and (gap == 255).all()
+        inside = relevance.repeat(large, 0).repeat(large, 1)
+        assert (right[inside <= 0] == grey[inside <= 0]).all()
+        red, green, blue = right[(inside > 0) & (inside >= relevance.max())].T.astype(int)
+        assert (red > 200).all() and (green < 60).all() and (blue < 60).all()
 
 
-@pytest.mark.parametrize("relevance", [np.zeros((40, 30)), np.full((40, 30), -1.0), np.eye(40, 30), np.ones((40, 30))])
-@pytest.mark.parametrize("channels", [1, 3])
-def test_any_map_is_drawn(relevance, channels):
-    image = np.full((40, 30, channels), 100, dtype=np.uint8)
-    found = draw_over(image, relevance)
-    large = found.shape[0] // 40
-    assert found.shape == (40 * large, 2 * 30 * large + 4, 3)
-    right = found[:, 30 * large + 4 :]
-    assert ((right != 100).any(axis=2) == (relevance > 0).repeat(large, 0).repeat(large, 1)).all()
+def test_a_map_without_relevance_is_drawn_as_its_picture(squares, tmp_path):
+    assay.saliency(lambda images: np.zeros(len(images), int), squares, "occlusion", tmp_path / "maps", **QUICK)
+    for file in (tmp_path / "maps" / "maps").rglob("*.png"):
+        drawn = decode_png(file.read_bytes())
+        half = (drawn.shape[1] - 4) // 2
+        assert (drawn[:, :half] == drawn[:, half + 4 :]).all()

@@ -1,7 +1,7 @@
 """Beam search over clauses: each is refined by one literal at a time, as the modes allow, and the best are kept.
 
-A mode says how a literal may enter a clause: an argument is `+`, an object that the clause has already, or `-`, one that
-enters with the literal. All modes are generated from the space: the literals are those that every ILP learner is given.
+A mode says how a literal may enter a clause: an argument is `+`, an object that the clause has already, or `-`, one
+that enters with it. All modes are generated from the space: the literals are those that every ILP learner is given.
 
 A clause is scored by how much it holds in positive examples less how much it holds in negative ones. (The original
 counts positive examples only, so that the most general clauses win.) The search goes round once for each rule: in the

@@ -1,9 +1,9 @@
 """Clauses: objects and the literals that hold of them; as formulas, as Prolog, and by the examples that they cover.
 
-Covered examples are packed bits, 64 a word, for every choice of objects at once: a literal of two objects of 4 slots is
-an array of 4 x 4 x words. A clause holds for a choice of objects where all its literals do, which is an `and`; it covers
-an example if it holds for some choice, which is an `or` over all choices. What an added literal does is computed for all
-literals at once, without the axes of objects that it does not speak of.
+Covered examples are packed bits, 64 a word, for every choice of objects at once: a literal of two objects of 4 slots
+is an array of 4 x 4 x words. A clause holds for a choice of objects where all its literals do, which is an `and`; it
+covers an example if it holds for some choice, which is an `or` over all choices. What an added literal does is computed
+for all literals at once, without the axes of objects that it does not speak of.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from assay.base import Array, ProgressCallback
 from assay.models.core.devices import device_of
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Scaler, SplitRows, seeded
+from assay.models.explain.discovery import Discoverer, DiscoveryConfig, Scaler, SplitRows, seeded
 
 TOLD = 50
 """After how many steps progress is told."""

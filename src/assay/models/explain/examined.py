@@ -18,7 +18,7 @@ from assay.models.concept.blackbox import BlackBox
 from assay.models.core.model import Model
 from assay.models.core.neural import NeuralModel
 from assay.models.core.runs import network_of
-from assay.models.explain.saliency.methods import Scores
+from assay.models.explain.saliency_methods import Scores
 from assay.render import encode_png
 
 SMALLEST = 1e-30

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from assay.base import Array, Codes, Settings
-from assay.diagnosis import RuleRelation, relations_in, worlds_of
 from assay.logic import Concept, ConceptSpace, Const, Formula, Knowledge, Not, Var, conjunction, disjunction
+from assay.metrics import RuleRelation, relations_in, worlds_of
 from assay.models.core.perception import one_hot
 from assay.models.registered import MODELS
 from assay.models.symbolic.base import SymbolicModel

@@ -1,25 +1,34 @@
-"""What the layers of any network do with pictures: activations, and how the answer changes with them.
+"""What the layers of any network do with pictures: activations, and how the prediction changes with them.
 
 A layer is any module that the network calls and that gives one tensor. Where it is called on several parts of a
 picture, or several times, all that it gives for one picture is one row of features. Large maps are averaged over
 neighbouring places.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from assay.base import ConfigError, UnknownName, suggestion
+from assay.base import Array, ConfigError, UnknownName, suggestion
+from assay.dataset import SplitData
 from assay.models.concept.blackbox import BlackBox
+from assay.models.core.model import Model
 from assay.models.core.neural import NeuralModel
+from assay.models.core.runs import network_of
+from assay.models.core.tensors import to_batch
 
+RANK = 1e-6
+"""Directions whose variance is a smaller part of the largest are left out of a span."""
 INPUT = "input"
 """The pictures themselves, as the layer before all others."""
 CHUNK = 256
+MOST_FEATURES = 512
+"""How many numbers a layer gives for a picture; larger maps are averaged over neighbouring places."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +100,8 @@ def _calls(subject: Subject, pictures: Tensor) -> dict[str, list[Tensor]]:
         if isinstance(output, Tensor):
             outputs.setdefault(names[module], []).append(output.clone())
 
-    with _eval(subject.module), torch.no_grad():
-        hooks = [module.register_forward_hook(note) for module in names]
-        try:
-            subject.scores(pictures)
-        finally:
-            for hook in hooks:
-                hook.remove()
+    with _eval(subject.module), torch.no_grad(), hooked((module, note) for module in names):
+        subject.scores(pictures)
     return outputs
 
 
@@ -129,6 +133,17 @@ def _eval(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
+def hooked(hooks: Iterable[tuple[nn.Module, Callable[..., Any]]]) -> Iterator[None]:
+    """Let functions see, or change, what modules give while a block runs."""
+    handles = [module.register_forward_hook(hook) for module, hook in hooks]
+    try:
+        yield
+    finally:
+        for handle in handles:
+            handle.remove()
+
+
+@contextmanager
 def _tap(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
     """Collect what a layer gives, each time it is called."""
     outputs: list[Tensor] = []
@@ -139,11 +154,8 @@ def _tap(module: nn.Module, name: str) -> Iterator[list[Tensor]]:
         outputs.append(output)
         return output.clone()  # what comes next may write into it
 
-    hook = module.get_submodule(name).register_forward_hook(take)
-    try:
+    with hooked([(module.get_submodule(name), take)]):
         yield outputs
-    finally:
-        hook.remove()
 
 
 def rows_of(parts: Sequence[Tensor], examples: int, most: int) -> Tensor:
@@ -257,3 +269,66 @@ def log_odds(scores: Tensor, classes: Tensor) -> Tensor:
     own = scores.gather(1, classes[:, None])[:, 0]
     others = scores.scatter(1, classes[:, None], -torch.inf)
     return own - others.logsumexp(dim=1)
+
+
+# -- rows --------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Span:
+    """The space that some rows span around their mean: `(rows - mean) @ basis / scale` are coordinates in it."""
+
+    mean: Tensor
+    basis: Tensor
+    scale: Tensor
+
+    @classmethod
+    def of(cls, rows: Tensor) -> "Span":
+        """Return the span of some rows, by the smaller of the two products of the rows with themselves."""
+        centred = (rows - rows.mean(dim=0)).double()
+        wide = centred.shape[1] > centred.shape[0]
+        values, vectors = torch.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
+        large = values > RANK * values.max().clamp_min(1e-30)
+        values, vectors = values[large], vectors[:, large]
+        basis = centred.T @ vectors / values.sqrt() if wide else vectors
+        scale = (values.sum() / max(1, len(rows) * len(values))).sqrt().clamp_min(1e-30)
+        return cls(rows.mean(dim=0), basis.to(rows.dtype), scale)
+
+    def coordinates(self, rows: Tensor) -> Tensor:
+        """Return where rows are, in units of the mean deviation along a direction."""
+        return ((rows - self.mean) @ self.basis).double() / self.scale
+
+    def directions(self, gradients: Tensor) -> Tensor:
+        """Return gradients as they are along the directions of the space."""
+        return (gradients @ self.basis).double() * self.scale
+
+
+# -- for those who know no torch ---------------------------------------------------------------------------------------
+
+
+def layer_names(model: Model, data: SplitData) -> list[str]:
+    """Return the layers with weights that a network calls, in that order; the first is the input."""
+    subject, pictures = _subject(model), _pictures(data)[:2].float() / 255
+    return [layer.name for layer in choose_layers(layers_of(subject, pictures), (), every=False)]
+
+
+def layer_features(model: Model, data: SplitData, layer: str) -> Array:
+    """Return what a layer gives for the pictures of a split, a row each."""
+    subject, pictures = _subject(model), _pictures(data)
+    choose_layers(layers_of(subject, pictures[:2].float() / 255), (layer,), every=False)
+    features: Array = activations(subject, layer, pictures, MOST_FEATURES).cpu().numpy()
+    return features
+
+
+def _subject(model: Model) -> Subject:
+    network = network_of(model)
+    if network is None:
+        raise ConfigError(f"{model.name!r} is no network: it has no layers to look into")
+    return Subject.of(network)
+
+
+def _pictures(data: SplitData) -> torch.Tensor:
+    images = to_batch(data, torch.device("cpu")).images
+    if images.dtype != torch.uint8:
+        raise ConfigError("only layers of networks that read pictures are looked into")
+    return images

@@ -2,13 +2,25 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
-from assay.base import Array, ProgressCallback, UnknownName
+from assay.base import (
+    Array,
+    Config,
+    ConfigError,
+    DataError,
+    ProgressCallback,
+    Settings,
+    UnknownName,
+    rng_for,
+    suggestion,
+    validate,
+)
 from assay.dataset import Dataset, SplitData, provenance, versions
 from assay.metrics import (
     ExampleScores,
@@ -20,15 +32,123 @@ from assay.metrics import (
     describe_marks,
 )
 from assay.models.core.devices import device_of
+from assay.models.core.model import Model
 from assay.models.core.tensors import scaled, to_batch
-from assay.models.explain.saliency.examined import ExaminedModel, SaliencyTarget, scores_of, targets_of
-from assay.models.explain.saliency.methods import Attribution, IntegratedGradients
-from assay.models.explain.saliency.places import SaliencyPlaces
-from assay.models.explain.saliency.planning import SaliencyPlan, attribution_for, choose_concepts, choose_examples
-from assay.models.explain.saliency.randomised import randomise_downwards, stage_ends, weighted_layers
+from assay.models.explain.examined import (
+    ExaminedModel,
+    ExaminedPredictor,
+    SaliencyTarget,
+    examine_model,
+    scores_of,
+    targets_of,
+)
+from assay.models.explain.masks import SaliencyPlaces
+from assay.models.explain.saliency_methods import (
+    Attribution,
+    GradCam,
+    IntegratedGradients,
+    Occlusion,
+    eyes_of,
+    input_gradient,
+    randomise_downwards,
+    stage_ends,
+    weighted_layers,
+)
 
+METHODS = ("integrated-gradients", "grad-cam", "occlusion", "input-gradient")
+MOST_CONCEPTS = 12
+"""How many concepts are explained where none are named."""
 AT_ONCE, MOST_NUMBERS = 64, 2**22
 """How many pictures, and how many numbers of pictures, are explained at once."""
+
+
+# -- what to explain, and how ------------------------------------------------------------------------------------------
+
+
+class SaliencyConfig(Config):
+    """Settings of saliency maps."""
+
+    baseline: Literal["mean", "black"] = "mean"
+    """Where integrated gradients begin: the mean of the explained pictures, or black."""
+    steps: int = Field(32, ge=1)
+    """The steps of integrated gradients."""
+    patch: int | None = Field(None, ge=1)
+    """The side of the grey patch of occlusion in pixels; by default an eighth of the picture's smaller side."""
+    stride: int | None = Field(None, ge=1)
+    """By how many pixels the patch moves; by default half its side."""
+    check: Literal["cascade", "all", "none"] = "cascade"
+    """Draw weights anew layer by layer from the top down, all at once, or leave this check out."""
+    check_examples: int = Field(40, ge=1)
+    """How many of the examples the check is made with."""
+    pictures: int = Field(24, ge=0)
+    """How many maps of each target are kept, to be drawn over their pictures."""
+    concepts: list[str] = []
+    """The concepts to explain; by default the first twelve, if the model predicts concepts."""
+    device: str = "auto"
+    """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
+
+
+@dataclass(frozen=True)
+class SaliencyPlan:
+    """What to explain, and how."""
+
+    method: str
+    config: SaliencyConfig
+    examples: int = 200
+    split: str = "test"
+    seed: int = 0
+
+    @classmethod
+    def of(cls, method: str, settings: Settings, **rest: Any) -> "SaliencyPlan":
+        """Return a plan, its method and settings checked."""
+        if method not in METHODS:
+            raise UnknownName(f"no saliency method named {method!r}{suggestion(method, METHODS)}")
+        return cls(method, validate(SaliencyConfig, settings), **rest)
+
+
+def choose_examples(dataset: Dataset, plan: SaliencyPlan) -> SplitData:
+    """Return the examples to explain, drawn by the seed."""
+    data = dataset[plan.split]
+    if "image" not in data.columns or not data.layout.width:
+        raise DataError(f"{str(dataset.folder)!r} has no pictures: there is nothing to draw maps of")
+    if plan.examples < 1 or not len(data):
+        raise DataError(f"split {plan.split!r} has {len(data)} examples, and {plan.examples} are asked for")
+    order = rng_for(plan.seed, "saliency", plan.split).permutation(len(data))
+    return data.take(np.sort(order[: plan.examples]))
+
+
+def choose_concepts(model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan) -> tuple[Sequence[str], str]:
+    """Return the concepts to explain, and what is to be said about that."""
+    space = dataset.knowledge.space
+    if plan.config.concepts and not model.has_concepts:
+        raise ConfigError(f"{model.name!r} predicts no concepts, so none can be explained; leave out --concept")
+    if plan.config.concepts or not model.has_concepts:
+        return [space.concept(name).name for name in plan.config.concepts], ""
+    if len(space) <= MOST_CONCEPTS:
+        return space.names, ""
+    note = f"The first {MOST_CONCEPTS} of {len(space)} concepts are explained; name others by --concept."
+    return space.names[:MOST_CONCEPTS], note
+
+
+def attribution_for(plan: SaliencyPlan, model: ExaminedModel, data: SplitData) -> Attribution:
+    """Return the method for a model; refuse one that the model has nothing for."""
+    config, layout = plan.config, data.layout
+    if plan.method == "occlusion":
+        return Occlusion.of_size(layout.height, layout.width, config.patch, config.stride)
+    if model.network is None:
+        raise ConfigError(f"{model.name!r} has no gradients, which {plan.method} needs; use --method occlusion")
+    if plan.method == "grad-cam":
+        return GradCam(eyes_of(model.network, model.name))
+    if plan.method == "input-gradient":
+        return input_gradient
+    baseline = torch.zeros(layout.channels, layout.height, layout.width)
+    if config.baseline == "mean":
+        total = sum(images.astype(np.float64).sum(axis=0) for _, images in data.batches(64))
+        baseline = torch.from_numpy(np.asarray(total) / len(data) / 255).permute(2, 0, 1).float()
+    return IntegratedGradients(baseline.to(model.device), config.steps)
+
+
+# -- maps and their scores ---------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -174,26 +294,47 @@ class _Checked:
     why_not: str = ""
 
 
-def explain(
-    model: ExaminedModel, dataset: Dataset, plan: SaliencyPlan, report: ProgressCallback = lambda *_: None
+def measure_saliency(
+    model: Model | ExaminedPredictor,
+    dataset: Dataset,
+    plan: SaliencyPlan,
+    used: Mapping[str, Sequence[str]],
+    report: ProgressCallback = lambda *_: None,
 ) -> Saliency:
-    """Explain a model's answers for examples of a split, score the maps, and check the method."""
-    if model.network is not None:
-        model.network.to(device_of(plan.config.device))
+    """Explain a model's predictions for examples of a split, score the maps, and check the method.
+
+    Parameters
+    ----------
+    model
+        A model of ours, or anything else that predicts for pictures.
+    dataset
+        The dataset that has the split of the plan.
+    plan
+        The method, its settings, and which examples.
+    used
+        The concepts that the rule of each label uses: maps of the label are scored on the pixels that show them.
+    report
+        Told how far it is.
+    """
+    examined = model if isinstance(model, ExaminedPredictor) else examine_model(model)
+    if examined.network is not None:
+        examined.network.to(device_of(plan.config.device))
     data = choose_examples(dataset, plan)
-    concepts, note = choose_concepts(model, dataset, plan)
-    explainer = Explainer(model, tuple(targets_of(dataset.knowledge, concepts)), attribution_for(plan, model, data))
-    places = SaliencyPlaces.of(dataset, data, explainer.targets)
+    concepts, note = choose_concepts(examined, dataset, plan)
+    explainer = Explainer(
+        examined, tuple(targets_of(dataset.knowledge, concepts)), attribution_for(plan, examined, data)
+    )
+    places = SaliencyPlaces.of(dataset, data, explainer.targets, used)
     found = _Collected(max(plan.config.pictures, plan.config.check_examples))
     for part in explainer.parts(data, report):
         found.add(part, places)
     checked = _check(explainer, places, data, plan, found, report)
     scores, unseen = _summarise(found, checked, explainer.targets)
     notes = [note, checked.why_not, *places.notes, *places.missing(scores, unseen), describe_blank(scores)]
-    about = {**model.about(), "data": provenance(dataset), "used": {**versions(), "torch": torch.__version__}}
+    about = {**examined.about(), "data": provenance(dataset), "used": {**versions(), "torch": torch.__version__}}
     codes, maps = found.first(plan.config.pictures)
     return Saliency(
-        replace(plan, examples=len(data)), model.name, about, tuple(scores), checked.check, found.completeness,
+        replace(plan, examples=len(data)), examined.name, about, tuple(scores), checked.check, found.completeness,
         tuple(filter(None, notes)), explainer.targets, data[: plan.config.pictures], maps, codes,
     )  # fmt: skip
 

@@ -8,7 +8,7 @@ import torch
 from pydantic import Field
 
 from assay.base import Array, DataError, ProgressCallback, import_extra, rng_for
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Scaler, SplitRows
+from assay.models.explain.discovery import Discoverer, DiscoveryConfig, Scaler, SplitRows
 
 
 class Components(Discoverer):

@@ -6,7 +6,6 @@ diagram of both would be too large, or a rule is a program without symbols, unif
 instead, and the relation says so; it may then miss worlds.
 """
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -14,9 +13,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.base import AssayError, Codes, NoSymbols, TooLarge, rng_for
+from assay.base import Codes, NoSymbols, TooLarge, rng_for
 from assay.logic import Const, Formula, Knowledge, Label, Not, Value, compile_diagram, evaluate, parse
-from assay.runs import PROGRAM, RunFolder
 
 Relation = Literal["equal", "more general", "more specific", "different"]
 RELATIONS: dict[tuple[bool, bool], Relation] = {
@@ -158,25 +156,3 @@ def _pairs(label: Label, code: int | None, learned: Formula) -> list[tuple[Value
     if code is not None:
         return [(label.values[code], learned, label.formula.eq(label.values[code]))]
     return [(value, learned.eq(value), label.formula.eq(value)) for value in label.values]
-
-
-def describe_learned_rules(run: RunFolder, knowledge: Knowledge) -> tuple[str, ...]:
-    """Return in words how the formulas that a run has learned relate to the rule, and whether its bias expresses it."""
-    try:
-        program = json.loads((run.folder / PROGRAM).read_text(encoding="utf-8"))
-        learned = program["labels"]
-        relations = relations_in(program, knowledge)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, AssayError):
-        return ()  # a run that learned no formulas, or whose formulas cannot be compared
-    texts = []
-    for label in knowledge.labels:
-        own = [relation for relation in relations if relation.label == label.name]
-        if len(own) == 1:
-            texts.append(own[0].text)
-        elif own:
-            equal = sum(relation.relation == "equal" for relation in own)
-            texts.append(f"Of {len(own)} learned formulas of {label.name!r}, {equal} are equal to the rule.")
-        bias = learned.get(label.name, {}).get("notes", {}).get("bias")
-        if bias and not bias["expressible"]:
-            texts.append(f"The bias of the learner does not express the rule of {label.name!r}: {bias['why']}.")
-    return tuple(texts)

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from assay.base import Array, ProgressCallback
 from assay.models.core.devices import device_of
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, SplitRows, seeded
+from assay.models.explain.discovery import Discoverer, DiscoveryConfig, SplitRows, seeded
 
 TOLD = 10
 STEP = 4

@@ -20,8 +20,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from assay.base import Array, import_extra, rng_for
-from assay.models.explain.probes.activations import Sensitivity
-from assay.models.explain.probes.linear import Span
+from assay.models.explain.layers import Sensitivity, Span
 
 RELEASED_MOST, RELEASED_PENALTY = 150, 1e-3
 """How rsbench's code fits directions: on so many examples of each value, with this penalty."""

@@ -20,8 +20,8 @@ from assay.base import Array, Codes, ConfigError, DataError, ProgressCallback, S
 from assay.dataset import SplitData
 from assay.logic import Knowledge
 from assay.metrics import concept_values
-from assay.models.explain.discovery.method import Discoverer, DiscoveryConfig, Scaler, SplitRows, seeded
-from assay.models.explain.probes.tcav import Directions, concept_directions
+from assay.models.explain.discovery import Discoverer, DiscoveryConfig, Scaler, SplitRows, seeded
+from assay.models.explain.tcav import Directions, concept_directions
 from assay.models.language.texts import ClipConfig, prompts
 
 MIX = 0.99

@@ -1,1 +1,0 @@
-"""What a trained model holds inside: linear probes, TCAV, and ways past the concepts."""
