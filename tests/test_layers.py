@@ -80,6 +80,19 @@ def test_models_and_diagnosis_need_no_task():
             assert not asked, f"{path} imports {asked}"
 
 
+def test_models_know_no_judge():
+    """They read data and write predictions; what a diagnosis knows is handed to them by who calls."""
+    judges = ("assay.diagnosis", "assay.reporting")
+    knowing = [
+        (str(path), name)
+        for path in FILES
+        if room(path) == "models"
+        for name in imports(path)
+        if name.startswith(judges)
+    ]
+    assert not knowing
+
+
 def test_reading_a_dataset_loads_no_task():
     code = "import sys; from assay.dataset import Dataset; from assay.diagnosis import diagnose_run; print([n for n in sys.modules if n.startswith('assay.tasks.')])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
