@@ -17,9 +17,9 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
 import numpy as np
-from assay.api.explaining import draw_over
 
 import assay
+from assay.api.explanations import draw_over
 from assay.metrics import SaliencyScore
 from assay.render import encode_png
 from benchmarks.pages import publish
