@@ -1,6 +1,6 @@
 """A dataset of any origin under audit before it is imported: a folder with a table of concepts, and pictures beside it.
 
-The table is that of `assay.exchange.imports.plain_table`; `rule.yaml`, if there is one, that of `rule_file`. Here the
+The table and `rule.yaml`, if there is one, are those that `assay import` takes. Here the
 table must be whole: every concept and label known, every example in a split.
 """
 

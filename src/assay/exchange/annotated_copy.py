@@ -45,7 +45,7 @@ from assay.dataset import (
 from assay.exchange.annotation import ORDER, Annotation, choose_rows
 from assay.exchange.annotator import Annotator, Given, refuse_unknown
 from assay.exchange.concept_sets import ConceptSet, draw_luck, machine_knowledge
-from assay.exchange.imports.source_table import plain_name
+from assay.exchange.imports.source import plain_name
 from assay.exchange.machine_scores import Scores, refuse_constant, threshold_scores
 from assay.logic import TRUE, Concept, ConceptSpace, Knowledge, Value, free_names, ground_formula, parse
 from assay.render import Layout

@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     from assay.models.external.pyc import wrap_pyc as wrap_pyc
     from assay.models.external.wrapped import Wrapped as Wrapped
     from assay.models.external.wrapped import wrap as wrap
+    from assay.models.language.conversation import Cache as Cache
+    from assay.models.language.endpoint import Reply as Reply
     from assay.models.registered import BACKBONES as BACKBONES
     from assay.models.registered import METHODS as METHODS
     from assay.models.registered import MODELS as MODELS
@@ -86,6 +88,11 @@ if TYPE_CHECKING:
     from assay.models.rule.fuzzy_logic import Semantics as Semantics
     from assay.models.symbolic.base import SymbolicConfig as SymbolicConfig
     from assay.models.symbolic.examples import Examples as Examples
+    from assay.models.symbolic.examples import most_probable_codes as most_probable_codes
+    from assay.models.symbolic.examples import pack_bits as pack_bits
+    from assay.models.symbolic.synthesis.language import LeafBlock as LeafBlock
+    from assay.models.symbolic.synthesis.language import ProgramLanguage as ProgramLanguage
+    from assay.models.symbolic.synthesis.language import leaves_of as leaves_of
 else:
     from assay.doors import door
 

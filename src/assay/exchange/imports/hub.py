@@ -14,8 +14,7 @@ import pyarrow.parquet as pq
 
 from assay.base import DataError
 from assay.exchange.imports.plain_table import table_from
-from assay.exchange.imports.settings import ImportSettings
-from assay.exchange.imports.source_table import SourceTable, files_in, split_name
+from assay.exchange.imports.source import ImportSettings, SourceTable, files_in, split_name
 
 USUAL = ("train", "valid", "test")
 

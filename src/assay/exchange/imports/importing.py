@@ -12,17 +12,26 @@ import numpy as np
 
 from assay.base import DataError, Settings, UnknownName, suggestion, validate
 from assay.dataset import Dataset
-from assay.exchange.imports.awa2 import is_awa2, read_awa2
-from assay.exchange.imports.celeba import is_celeba, read_celeba
-from assay.exchange.imports.coco import is_coco, read_coco
-from assay.exchange.imports.cub import is_cub, read_cub
-from assay.exchange.imports.cvat import is_cvat, read_cvat
-from assay.exchange.imports.derm7pt import is_derm7pt, read_derm7pt
+from assay.exchange.imports.attribute_files import is_awa2, is_celeba, is_cub, read_awa2, read_celeba, read_cub
 from assay.exchange.imports.hub import is_hub, read_hub, table_of_parts
-from assay.exchange.imports.label_studio import is_label_studio, read_label_studio
-from assay.exchange.imports.plain_table import columns_of_rows, find_table, read_columns, read_folder, table_from
-from assay.exchange.imports.settings import RULE, ImportSettings, rule_settings
-from assay.exchange.imports.source_table import SourceTable, plain_name, split_name
+from assay.exchange.imports.object_files import (
+    is_coco,
+    is_cvat,
+    is_label_studio,
+    read_coco,
+    read_cvat,
+    read_label_studio,
+)
+from assay.exchange.imports.plain_table import (
+    columns_of_rows,
+    find_table,
+    is_derm7pt,
+    read_columns,
+    read_derm7pt,
+    read_folder,
+    table_from,
+)
+from assay.exchange.imports.source import RULE, ImportSettings, SourceTable, plain_name, rule_settings, split_name
 from assay.exchange.imports.write import write_dataset
 from assay.render import encode_png
 

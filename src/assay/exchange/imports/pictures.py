@@ -10,7 +10,7 @@ import numpy as np
 from PIL import Image, ImageOps
 
 from assay.base import Array, DataError
-from assay.exchange.imports.settings import Resize
+from assay.exchange.imports.source import Resize
 from assay.render import Layout, Letterbox, encode_png, open_image
 
 LARGEST = 128

@@ -43,8 +43,7 @@ from assay.dataset import (
     write_shards,
 )
 from assay.exchange.imports.pictures import PictureFit, fit_for
-from assay.exchange.imports.settings import ImportSettings, RuleFile, read_rule
-from assay.exchange.imports.source_table import SourceTable, values_in
+from assay.exchange.imports.source import ImportSettings, RuleFile, SourceTable, read_rule, values_in
 from assay.logic import NO_RULE, TRUE, Concept, ConceptSpace, Knowledge, Label, Value
 from assay.tasks import Column
 from assay.worlds import CONTENT, SOURCES
