@@ -77,7 +77,7 @@ def test_a_long_line_has_few_marks():
 
 
 def test_matplotlib_is_imported_when_a_chart_is_drawn_and_not_before():
-    assert "matplotlib" not in loaded_by("import assay.reporting.write, assay.base.plots, assay.lab.studies.results")
+    assert "matplotlib" not in loaded_by("import assay.reporting.write, assay.base.plots, assay.lab.studies.run")
 
 
 def test_control_characters_do_not_break_a_chart():

@@ -10,7 +10,7 @@ from assay.api.arguments import Say, ignore
 from assay.base import progress_bar, to_frame
 from assay.lab import (
     DATA,
-    RECORDS,
+    ROWS,
     USUAL,
     BoardRow,
     LocalWorkers,
@@ -43,7 +43,7 @@ class SuiteResult:
     @property
     def rows(self) -> list[BoardRow]:
         """Every row that is there, of baselines and entries."""
-        return read_rows(self.records or self.folder / RECORDS)
+        return read_rows(self.records or self.folder / ROWS)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the rows as a data frame."""
@@ -51,9 +51,7 @@ class SuiteResult:
 
     def board(self, output: Path | str) -> Path:
         """Build the board of all rows and return its page."""
-        return write_board(
-            find_suite(self.suite), [self.records or self.folder / RECORDS], Path(output), self.folder / DATA
-        )
+        return build_board([self.records or self.folder / ROWS], output, data=self.folder, suite=self.suite)
 
     def __repr__(self) -> str:
         models = len({row.model for row in self.rows})
@@ -152,7 +150,7 @@ def score_entry(
         Whether to show progress on standard error.
     """
     folder = Path(output)
-    place = folder / RECORDS if records is None else Path(records)
+    place = folder / ROWS if records is None else Path(records)
     with progress_bar(progress) as bar:
         rows = rows_of_entry(Path(entry), folder / DATA, lambda done, whole: bar("scoring", done, whole), place)
     add_entry(rows, place)

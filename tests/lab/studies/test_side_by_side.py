@@ -17,7 +17,7 @@ STUDY = {
 
 @pytest.mark.parametrize("gpu", [False, True])
 def test_every_run_has_records_whether_trained_side_by_side_or_not(tmp_path, monkeypatch, gpu):
-    monkeypatch.setattr("assay.lab.studies.local_workers.has_gpu", lambda: gpu)  # whether there is a GPU
+    monkeypatch.setattr("assay.lab.workers.has_gpu", lambda: gpu)  # whether there is a GPU
     study = study_from(Settings(STUDY), tmp_path)
     run_study(study, workers=LocalWorkers(1))
     assert {(record.model, record.seed) for record in read_records(tmp_path)} == {

@@ -1,24 +1,53 @@
-"""What a round is trained on and how: the dataset with what was bought, and the settings that this needs."""
+"""What a round is trained on and how: the dataset with what was acquired, and the settings that this needs.
 
+Examples that are drawn anew have the same worlds with another value of the nuisance; further examples have further
+worlds. Both are sampled by the dataset's task. Marks that were planted on pictures, imported ones included, need no
+task: the pictures without marks are marked anew.
+"""
+
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Codes
-from assay.contracts import MENDING
-from assay.dataset import Dataset, SplitData
-from assay.exchange import Annotation, annotate
-from assay.lab.acquisition.additions import add_examples
-from assay.lab.acquisition.holdings import Holdings
-from assay.lab.acquisition.redrawing import TrainingRedraw
-from assay.lab.acquisition.situation import MendSettings
+from assay.base import Array, AssayError, Codes, ConfigError, DataError, copy_file, write_folder
+from assay.contracts import BOUNDARY, GIVEN, LABEL, Manifest, SplitRecord, from_column
+from assay.dataset import (
+    MENDING,
+    NUISANCES,
+    REVERSED,
+    TRIES,
+    Annotation,
+    ConfoundedSource,
+    Confounder,
+    Coupling,
+    Dataset,
+    ShardJob,
+    SplitData,
+    couplings_of,
+    file_names,
+    plain,
+    read_manifest,
+    record,
+    table_of,
+    task_of,
+    versions,
+    write_description,
+    write_shard,
+)
+from assay.exchange import Copying, annotate, count_labels, count_tags
+from assay.lab.acquisition.situation import Holdings, MendSettings
+from assay.tasks import Task
+from assay.worlds import Split, World
 
 ALL_SUPERVISED = {"supervised_concepts": None, "supervised_values": None, "supervised_share": 1.0}
 """Of a round that learns from bought labels: those that there are, and no others, are in its dataset."""
+TRAIN = "train"
 
 
 @dataclass(frozen=True)
@@ -84,3 +113,159 @@ def _by_index(data: SplitData, codes: Codes) -> Codes:
     placed = np.full((1 + int(data.index.max(initial=-1)), codes.shape[1]), -1)
     placed[data.index] = codes
     return placed
+
+
+@dataclass(frozen=True)
+class TrainingRedraw:
+    """The training split of a dataset, some of whose examples are drawn anew."""
+
+    dataset: Dataset
+    clean: str | None = None
+    """Where the dataset without marks lies, if marks were planted on its pictures."""
+
+    @cached_property
+    def training(self) -> SplitData:
+        """The training split."""
+        return self.dataset[TRAIN]
+
+    @cached_property
+    def couplings(self) -> tuple[Coupling, ...]:
+        """The confounders that the dataset declares."""
+        planted = self.dataset.manifest.task.confound
+        if not planted:
+            raise ConfigError(
+                f"{str(self.dataset.folder)!r} declares no confounder to break; assay audit names what goes with the "
+                "label, assay confound plants a mark"
+            )
+        return couplings_of([Confounder(**entry) for entry in planted], self.dataset.knowledge)
+
+    def rows_that_fit(self) -> Array:
+        """Return the rows in which a nuisance is as it goes with the label, so that another value would break that."""
+        couplings, data, found = self.couplings, self.training, np.zeros(len(self.training), dtype=bool)
+        codes = [json.loads(style)[NUISANCES] for style in data.table["style"].to_pylist()]
+        for coupling in couplings:
+            partner = coupling.partner(data.concepts, data.labels)
+            bound = partner > 0 if coupling.confounder.one_sided else partner >= 0
+            found |= bound & (np.array([row[coupling.name] for row in codes]) == partner)
+        return np.flatnonzero(found)
+
+    def redraw(self, rows: Array) -> pa.Table:
+        """Return rows of the training split with another value of a nuisance, as further rows of it."""
+        if self.dataset.manifest.confounded_from is not None:
+            return self._marked_anew(rows)
+        task, split = self._task, self._split
+        base = plain(task).worlds_in(split, self._seed)
+        source = ConfoundedSource(base, replace(split, name=REVERSED), self.couplings, self._seed)
+        return self._table(source.worlds(self.training.index[rows]))
+
+    def draw_further(self, count: int, after: int) -> pa.Table:
+        """Return further examples, drawn as those of the training split; `after` so many other new rows."""
+        if self.dataset.manifest.confounded_from is not None:
+            raise ConfigError(
+                f"{str(self.dataset.folder)!r} was marked after it was drawn, so no further examples can be drawn; "
+                "choose --strategy augment"
+            )
+        places = np.arange(count) + len(self.training) * TRIES  # beyond those that a confounder may take
+        return self._table(self._task.worlds_in(self._split, self._seed).worlds(places), after)
+
+    def _marked_anew(self, rows: Array) -> pa.Table:
+        clean = self._unmarked
+        data = clean[TRAIN].take(rows)
+        copying = Copying(clean, self.couplings, Path())
+        codes = copying.codes(REVERSED, data, data.index)
+        index = self._new_index(len(rows), 0)
+        table = copying.mark_rows(data.full_table(), TRAIN, codes)
+        return table.set_column(table.column_names.index("index"), table.field("index"), pa.array(index, pa.int64()))
+
+    @cached_property
+    def _unmarked(self) -> Dataset:
+        """The dataset whose pictures were marked."""
+        wanted = self.dataset.manifest.confounded_from
+        if self.clean is None:
+            raise ConfigError(
+                f"the pictures of {str(self.dataset.folder)!r} were marked after they were drawn; name the dataset "
+                "without marks: --set clean=FOLDER"
+            )
+        clean = Dataset.open(self.clean)
+        if clean.fingerprint != wanted:
+            raise ConfigError(
+                f"clean: {self.clean!r} is not the dataset that was marked, whose fingerprint is {wanted}"
+            )
+        return clean
+
+    @cached_property
+    def _task(self) -> Task:
+        return task_of(self.dataset)
+
+    @property
+    def _seed(self) -> int:
+        return int(self.dataset.manifest.seed)
+
+    @cached_property
+    def _split(self) -> Split:
+        """The training split as its task draws it, in the size that it has."""
+        own = next(split for split in self._task.splits() if split.name == TRAIN)
+        return replace(own, size=len(self.training))
+
+    def _new_index(self, count: int, after: int) -> Array:
+        return np.arange(count) + int(self.training.index.max()) + 1 + after
+
+    def _table(self, worlds: list[World], after: int = 0) -> pa.Table:
+        index = self._new_index(len(worlds), after)
+        return table_of(self._task, worlds, file_names(TRAIN, index), index)
+
+
+"""What a manifest says of examples that were added."""
+
+
+def add_examples(
+    dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str = "train"
+) -> Manifest:
+    """Write a copy of a dataset with further rows in a split, and return its manifest."""
+    if any(name.startswith(GIVEN) for name in dataset[split].columns):
+        raise DataError(
+            f"{str(dataset.folder)!r} is an annotated copy; add examples to the dataset that it was made of"
+        )
+    with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
+        return _write(dataset.fetch_all(), table, half, about, split)
+
+
+def _is_of(folder: Path, dataset: Dataset) -> bool:
+    """Return whether a folder holds a dataset with examples added to this one."""
+    try:
+        return bool((read_manifest(folder).task.added or {}).get("parent") == dataset.fingerprint)
+    except AssayError:
+        return False
+
+
+def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str) -> Manifest:
+    old = dataset.manifest
+    for shard in old.shards:
+        copy_file(dataset.folder / shard.file, folder / shard.file)
+    splits = [
+        entry.but(**_extended(dataset, table, folder, entry)) if entry.name == split else entry for entry in old.splits
+    ]
+    added = {"parent": dataset.fingerprint, "split": split, "examples": table.num_rows, **about}
+    body = {**old.to_dict(), "task": old.task.but(added=added), "splits": splits, "versions": versions()}
+    manifest = Manifest.of(body)
+    write_description(folder, manifest)
+    return manifest
+
+
+def _extended(dataset: Dataset, table: pa.Table, folder: Path, entry: SplitRecord) -> dict[str, Any]:
+    """Write the further rows as a shard, and return what of the split's entry changes."""
+    job = ShardJob(entry.name, len(entry.shards))
+    write_shard(table, job, folder)
+    whole, knowledge = dataset[entry.name], dataset.knowledge
+    new = [from_column(table[LABEL + label.name], label.values, label.name) for label in knowledge.labels]
+    tags = count_tags(knowledge, pa.concat_tables([part.select(_tag_columns(part)) for part in (whole.table, table)]))
+    return {
+        "size": len(whole) + table.num_rows,
+        "shards": [*entry.shards, record(folder, job)],
+        "labels": count_labels(knowledge, np.concatenate([whole.labels, np.stack(new, axis=1)])),
+        "boundary": tags,
+    }
+
+
+def _tag_columns(table: pa.Table) -> list[str]:
+    return [name for name in table.column_names if name.startswith(BOUNDARY)]

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from assay.base import AssayError, ProgressCallback, Settings, duration, size_in_words
 from assay.dataset import Dataset, Recipe, make
-from assay.lab.studies.study import DataStep, RunStep, Study
-from assay.lab.studies.work import is_finished
+from assay.lab.steps import DataStep, RunStep, is_finished
+from assay.lab.studies.study import Study
 from assay.models import MODELS
 
 TRIAL = 32

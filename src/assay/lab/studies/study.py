@@ -5,7 +5,7 @@ a folder that is there is up to date, whatever else in the study has changed.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,29 +25,14 @@ from assay.base import (
     suggestion,
     validate,
 )
-from assay.dataset import Dataset, Recipe, recipe_from
-from assay.exchange import Annotation
-from assay.lab.studies.allowed_code import allow_code
-from assay.lab.studies.analyses import analyses_from
-from assay.lab.studies.entries import StudyEntry, entries, is_dataset, short_hash
-from assay.lab.studies.judged import JudgedBy
+from assay.dataset import Annotation, Dataset, recipe_from
+from assay.lab.analyses import analyses_from
+from assay.lab.judged import JudgedBy
+from assay.lab.steps import PERCEPTION, PLAIN, CopyStep, DataStep, RunStep, Steps, short_hash
+from assay.lab.studies.entries import StudyEntry, allow_code, entries, is_dataset
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.tasks import TASKS
-
-PLAIN = "plain"
-"""The name of the challenge that changes nothing."""
-PERCEPTION = "perception"
-"""The setting by which a model names another model of the study whose predicted concepts it learns from."""
-
-
-def title_of(task: str, challenge: str) -> str:
-    """Return what a task under a challenge is called.
-
-    >>> title_of("mnadd", "plain"), title_of("mnadd", "noise")
-    ('mnadd', 'mnadd, noise')
-    """
-    return task if challenge == PLAIN else f"{task}, {challenge}"
 
 
 class StudyConfig(Config):
@@ -93,63 +78,12 @@ class StudyConfig(Config):
 
 
 @dataclass(frozen=True)
-class DataStep:
-    """A dataset to be made, or to be copied from a folder where it lies already."""
-
-    name: str
-    recipe: Recipe | None
-    source: str = ""
-    """The folder of a dataset that is there, such as one of `assay import`."""
-
-
-@dataclass(frozen=True)
-class CopyStep:
-    """An annotated copy of a dataset to be made."""
-
-    name: str
-    parent: str
-    annotation: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class RunStep:
-    """One model to be trained on one dataset with one seed, perhaps without one fold of the training examples."""
-
-    name: str
-    data: str
-    task: str
-    challenge: str
-    model: str
-    label: str
-    settings: Settings
-    seed: int
-    fold: int | None = None
-    folds: int = 0
-    analyses: tuple[tuple[str, Settings], ...] = ()
-    needs: str = ""
-    """The run whose predicted concepts it learns from, which must be finished before."""
-    log: str | None = None
-    """What its epochs are logged to; it changes no number, and so is no part of the name."""
-    judged_by: JudgedBy = field(default_factory=JudgedBy)
-    """By what it is judged when it is trained; no part of the name, so that other thresholds train nothing again."""
-
-
-@dataclass(frozen=True)
-class Study:
+class Study(Steps):
     """What a study file asks for."""
 
-    config: StudyConfig
-    output: Path
-    datasets: tuple[DataStep, ...]
-    copies: tuple[CopyStep, ...]
-    runs: tuple[RunStep, ...]
+    config: StudyConfig = field(kw_only=True)
     absent: tuple[str, ...] = ()
     """What a ready study asks for and this installation does not have."""
-
-    @property
-    def name(self) -> str:
-        """What it is called."""
-        return self.config.name
 
     @property
     def baseline(self) -> str:
@@ -185,7 +119,7 @@ def _tried_on(run: RunStep) -> set[str]:
 
 
 @dataclass
-class Steps:
+class _Collected:
     """Steps as they are collected, each once."""
 
     datasets: dict[str, DataStep] = field(default_factory=dict)
@@ -234,7 +168,7 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
         _check_model(model, config, {task.label for task in tasks}, settings)
     if lenient:
         models = [model for model in models if _is_ready(model, config, settings, absent)]
-    steps = Steps()
+    steps = _Collected()
     labels = {model.label for model in models}
     for task, challenge in itertools.product(tasks, challenges):
         trained_on = any(not model.on or task.label in model.on for model in models)
@@ -250,16 +184,17 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
         raise ConfigError("the study has no run; let some model be 'on' some task")
     _check_baseline(config, models, settings)
     return Study(
-        config,
+        config.name,
         output or Path(config.output),
         tuple(steps.datasets.values()),
         tuple(steps.copies.values()),
         tuple(replace(run, judged_by=judged_by) for run in steps.runs.values()),
         tuple(absent),
+        config=config,
     )
 
 
-def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: Steps, settings: Settings) -> str:
+def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: _Collected, settings: Settings) -> str:
     """Add the dataset of a task under a challenge, and return its name."""
     if is_dataset(task.name):
         return _annotated(_folder_data(task, challenge, steps), challenge, steps)
@@ -278,7 +213,7 @@ def _data(task: StudyEntry, challenge: StudyEntry, config: StudyConfig, steps: S
     return _annotated((name, recipe.task.name, plan), challenge, steps)
 
 
-def _folder_data(task: StudyEntry, challenge: StudyEntry, steps: Steps) -> tuple[str, str, Any]:
+def _folder_data(task: StudyEntry, challenge: StudyEntry, steps: _Collected) -> tuple[str, str, Any]:
     """Add a dataset that is there; return its name, that of its task, and what stands for its contents."""
     given = [*task.settings.values, *(["n"] if "n" in challenge.settings.values else [])]
     if given:
@@ -289,7 +224,7 @@ def _folder_data(task: StudyEntry, challenge: StudyEntry, steps: Steps) -> tuple
     return name, dataset.name, dataset.fingerprint
 
 
-def _annotated(data: tuple[str, str, Any], challenge: StudyEntry, steps: Steps) -> str:
+def _annotated(data: tuple[str, str, Any], challenge: StudyEntry, steps: _Collected) -> str:
     """Add the copy of a dataset that a challenge asks for, and return its name; without one, that of the dataset."""
     name, task, plan = data
     strangers = challenge.settings.values.keys() - {"annotate", "n"}
@@ -336,7 +271,7 @@ def _training_settings(model: StudyEntry, config: StudyConfig, settings: Setting
 
 
 def _add_runs(
-    steps: Steps,
+    steps: _Collected,
     task: StudyEntry,
     challenge: StudyEntry,
     model: StudyEntry,

@@ -1,4 +1,7 @@
-"""Numbers over seeds: mean, deviation, interval, and whether two models differ, compared seed by seed."""
+"""Numbers over seeds: mean, deviation, interval, and whether two models differ, compared seed by seed.
+
+Numbers that were published stand beside them.
+"""
 
 import itertools
 import math
@@ -8,8 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.base import Array, rng_for
+from assay.base import Array, ConfigError, PlottedValue, rng_for
+from assay.lab.steps import PLAIN
 from assay.lab.studies.records import Record
+from assay.lab.studies.study import Study
 
 MOST_FLIPS = 14
 """Up to so many pairs, all sign flips are gone through; beyond, so many thousand are drawn."""
@@ -17,6 +22,7 @@ DRAWN = 10_000
 ROUNDING = 1e-12
 ALL = "all"
 """The task of numbers that are means over the tasks of a study."""
+KEYS = ("task", "model", "metric", "split", "challenge", "value", "deviation", "source")
 
 
 @dataclass(frozen=True)
@@ -146,3 +152,43 @@ def sign_flip(differences: Array) -> float:
         extra = 1  # the draw at hand counts as one, so that a drawn p is never 0
     reached = np.abs(signs @ size) >= abs(differences.sum()) - ROUNDING * size.sum()  # a tie is as large
     return float((reached.sum() + extra) / (len(signs) + extra))
+
+
+@dataclass(frozen=True)
+class Published:
+    """A number that was published, with its deviation and its source where they are known."""
+
+    value: float
+    deviation: float = math.nan
+    source: str = ""
+
+    @property
+    def text(self) -> str:
+        """The number for a table.
+
+        >>> Published(0.5, 0.02, "paper").text, Published(0.5).text
+        ('0.50 ± 0.02 [paper]', '0.50')
+        """
+        deviation = "" if math.isnan(self.deviation) else f" ± {self.deviation:.2f}"
+        return f"{self.value:.2f}{deviation}{f' [{self.source}]' if self.source else ''}"
+
+    @property
+    def estimate(self) -> PlottedValue:
+        """The number for a chart; the interval is one deviation to each side."""
+        return PlottedValue(self.value, self.value - self.deviation, self.value + self.deviation)
+
+
+def published_numbers(study: Study) -> dict[RecordKey, Published]:
+    """Return the published numbers by what they are about."""
+    numbers = {}
+    for entry in study.config.published:
+        strangers = entry.keys() - set(KEYS)
+        if strangers or not {"task", "model", "metric", "value"} <= entry.keys():
+            raise ConfigError(f"published: expected task, model, metric and value, not {dict(entry)!r}")
+        key = RecordKey(
+            *(str(entry["task"]), str(entry.get("challenge", PLAIN)), str(entry["model"])),
+            *(str(entry.get("split", "test")), str(entry["metric"])),
+        )
+        deviation = float(entry.get("deviation", math.nan))
+        numbers[key] = Published(float(entry["value"]), deviation, str(entry.get("source", "")))
+    return numbers

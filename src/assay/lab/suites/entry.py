@@ -28,9 +28,8 @@ from assay.base import (
 from assay.contracts import PAIRS, Answer, Predictions, read_predictions
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose_predictions
-from assay.lab.suites.judging import TEST, Judged, hash_of_files, row_of_predictions
-from assay.lab.suites.making import open_data
-from assay.lab.suites.rows import BoardRow, refuse_second
+from assay.lab.suites.rows import TEST, BoardRow, Judged, hash_of_files, refuse_second, row_of_predictions
+from assay.lab.suites.running import open_data
 from assay.lab.suites.suite import TEST_CONCEPTS, Suite, SuiteDataset, find_suite
 
 ENTRY = "entry.yaml"

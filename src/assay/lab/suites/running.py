@@ -1,28 +1,82 @@
-"""Runs the baselines of a suite: trains what has no row yet, and keeps a row for each model, dataset and seed.
+"""Runs a suite: makes its data, refuses other bytes than the suite's, and trains the baselines that have no row yet.
 
 Rows are written as runs end, so that a command that was killed goes on where it stopped, also on another machine that
 has only the rows.
 """
 
-import os
 import shutil
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from assay.base import AssayError
+from assay.base import AssayError, ConfigError, DataError, RunFailed, Settings
 from assay.dataset import Dataset
-from assay.lab.studies.local_workers import LocalWorkers
-from assay.lab.studies.run import Say, Watch, Workers, perform_steps
-from assay.lab.studies.study import RunStep
-from assay.lab.studies.work import Outcome, folder_of
-from assay.lab.suites.judging import Judged, row_of_run
-from assay.lab.suites.making import make_data
-from assay.lab.suites.rows import RECORDS, BoardRow, add_rows, read_rows
-from assay.lab.suites.steps import suite_study
-from assay.lab.suites.suite import Suite, check_seeds
+from assay.lab.steps import PLAIN, CopyStep, DataStep, Outcome, RunStep, Steps, folder_of, short_hash
+from assay.lab.suites.rows import ROWS, BoardRow, Judged, add_rows, read_rows, row_of_run
+from assay.lab.suites.suite import Suite, SuiteDataset, check_seeds
+from assay.lab.workers import Say, Watch, Workers, perform_steps
 
+DATA = "data"
 AT_ONCE = 4
 """How many models are trained before the next: on a GPU all runs at once are trained before the first is judged."""
+POLICY = "uncertainty"
+"""The order in which concepts are intervened on: those of which a model is least sure first."""
+PARTS = 4
+"""In how many equal steps, up to all concepts."""
+
+
+@dataclass(frozen=True)
+class MadeData:
+    """What became of the datasets: those that are there and are the suite's, and why the others are not."""
+
+    there: dict[str, Dataset]
+    faults: dict[str, str]
+
+    def require_all(self) -> dict[str, Dataset]:
+        """Return all datasets, or raise what went wrong with the first."""
+        for name, fault in self.faults.items():
+            raise RunFailed(
+                f"{len(self.faults)} of {len(self.there) + len(self.faults)} datasets failed; {name}: {fault}"
+            )
+        return self.there
+
+
+def make_data(
+    suite: Suite,
+    output: Path,
+    names: Sequence[str] = (),
+    say: Say = lambda text: None,
+    watch: Watch = lambda what, done, whole, note: None,
+    workers: Workers | None = None,
+) -> MadeData:
+    """Make datasets of a suite in `output/data`, and check the fingerprint of each; what is there is kept."""
+    chosen = suite.with_parents(names)
+    made, copies = data_steps(chosen)
+    outcomes = perform_steps(Steps(suite.name, output, made, copies), say, watch, workers)
+    faults = {outcome.name: outcome.fault for outcome in outcomes if outcome.fault}
+    there = {}
+    for data in chosen:
+        try:
+            if data.name not in faults and (output / DATA / data.name).exists():
+                there[data.name] = open_data(suite, data, output / DATA / data.name)
+        except DataError as error:
+            faults[data.name] = str(error)
+    for data in chosen:
+        if data.name not in there and data.name not in faults:
+            faults[data.name] = f"{data.config.of}: {faults[str(data.config.of)]}"
+    return MadeData(there, faults)
+
+
+def open_data(suite: Suite, data: SuiteDataset, folder: Path) -> Dataset:
+    """Open a dataset of a suite, refusing one with another fingerprint."""
+    dataset = Dataset.open(folder)
+    if dataset.fingerprint != data.fingerprint:
+        wanted = data.fingerprint or "none yet"
+        raise DataError(
+            f"{str(folder)!r} has fingerprint {dataset.fingerprint}, dataset {data.name!r} of suite {suite.name!r} "
+            f"{wanted}; delete the folder and make it with the versions of constraints.txt"
+        )
+    return dataset
 
 
 @dataclass(frozen=True)
@@ -46,20 +100,20 @@ def run_suite(
     workers: Workers | None = None,
 ) -> list[BoardRow]:
     """Make the data, train, judge, and return the rows of all that was asked for."""
-    suite, pool = order.suite, workers or LocalWorkers(os.cpu_count() or 1)
+    suite = order.suite
     seeds, models = check_seeds(suite, order.seeds), list(order.models) or list(suite.config.models)
     chosen = [suite.dataset(name) for name in order.datasets] or list(suite.datasets.values())
     for model in models:
         suite.settings_of(model)  # an unknown name is refused before anything is made
-    made = make_data(suite, output, [data.name for data in chosen], say, watch, pool)
+    made = make_data(suite, output, [data.name for data in chosen], say, watch, workers)
     there = [data for data in chosen if data.name in made.there]
-    study = suite_study(suite, models, there, seeds, output)
-    keeper = RowKeeper(order, output, records or output / RECORDS, made.there, {run.name: run for run in study.runs})
-    left = [run for run in study.runs if not keeper.has(run)]
-    say(f"{suite.name}: {len(left)} runs to do, {len(study.runs) - len(left)} rows kept")
+    runs = {run.name: run for run in suite_runs(suite, models, there, seeds)}
+    keeper = RowKeeper(order, output, records or output / ROWS, made.there, runs)
+    left = [run for run in runs.values() if not keeper.has(run)]
+    say(f"{suite.name}: {len(left)} runs to do, {len(runs) - len(left)} rows kept")
     for start in range(0, len(models), AT_ONCE):
         few = tuple(run for run in left if run.label in models[start : start + AT_ONCE])
-        perform_steps(replace(study, runs=few), say, watch, pool, keeper.add)
+        perform_steps(Steps(suite.name, output, runs=few), say, watch, workers, keeper.add)
     made.require_all()
     return keeper.rows()
 
@@ -116,3 +170,52 @@ class RowKeeper:
             return row_of_run(judged, folder_of(step, self.output), data, sees)
         except AssayError as error:
             return judged.row(status="failed", reason=str(error), fingerprint=data.fingerprint)
+
+
+def data_steps(datasets: Sequence[SuiteDataset]) -> tuple[tuple[DataStep, ...], tuple[CopyStep, ...]]:
+    """Return the datasets to be made, and the copies to be annotated."""
+    made = tuple(DataStep(data.name, recipe) for data in datasets if (recipe := data.recipe) is not None)
+    copies = tuple(
+        CopyStep(data.name, data.config.of, data.config.annotate) for data in datasets if data.config.of is not None
+    )
+    return made, copies
+
+
+def suite_runs(
+    suite: Suite, models: Sequence[str], datasets: Sequence[SuiteDataset], seeds: Sequence[int]
+) -> tuple[RunStep, ...]:
+    """Return the runs that train these models on these datasets, with these seeds."""
+    return tuple(run_step(suite, model, data, seed) for data in datasets for model in models for seed in seeds)
+
+
+def run_step(suite: Suite, model: str, data: SuiteDataset, seed: int) -> RunStep:
+    """Return the run of a model on a dataset; its name has a hash of all that decides its numbers."""
+    if not data.fingerprint:
+        raise ConfigError(f"dataset {data.name!r} of suite {suite.name!r} has no fingerprint yet")
+    registered, settings = suite.settings_of(model)
+    analyses = (("intervene", Settings({"policy": POLICY, "budget": budgets_for(_concepts(suite, data))})),)
+    decisive = [data.fingerprint, registered, dict(settings.values), seed, [dict(a[1].values) for a in analyses]]
+    name = f"{data.name}-{model}-seed{seed}-{short_hash(decisive)}"
+    by = suite.judged_by
+    return RunStep(
+        name, data.name, data.name, PLAIN, registered, model, settings, seed, None, 0, analyses, judged_by=by
+    )
+
+
+def _concepts(suite: Suite, data: SuiteDataset) -> int:
+    """Return how many concepts a dataset has."""
+    source = data if data.config.of is None else suite.dataset(data.config.of)
+    recipe = source.recipe
+    if recipe is None:
+        raise DataError(f"dataset {source.name!r} of suite {suite.name!r} has no task")
+    return len(recipe.task.space)
+
+
+def budgets_for(concepts: int) -> str:
+    """Return how many concepts are intervened on: none, in equal steps some, all.
+
+    >>> budgets_for(2), budgets_for(12)
+    ('0,1,max', '0,3,6,9,max')
+    """
+    steps = sorted({concepts * part // PARTS for part in range(PARTS)})
+    return ",".join([*map(str, steps), "max"])

@@ -11,9 +11,8 @@ import numpy as np
 from assay.base import ConfigError, DataError, refuse_links, safe_link, write_atomically
 from assay.dataset import Dataset, versions
 from assay.lab.suites.board import SuiteBoard, rank_table, verdict_table
-from assay.lab.suites.judging import TEST
-from assay.lab.suites.making import open_data
-from assay.lab.suites.rows import BoardRow, read_rows
+from assay.lab.suites.rows import TEST, BoardRow, read_rows
+from assay.lab.suites.running import open_data
 from assay.lab.suites.suite import Suite
 from assay.reporting import page_environment, tex_file
 

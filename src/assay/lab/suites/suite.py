@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from assay.base import Config, ConfigError, Settings, UnknownName, load_yaml, suggestion, validate
 from assay.dataset import Recipe, recipe_from
-from assay.lab.studies.judged import JudgedBy
+from assay.lab.judged import JudgedBy
 from assay.models import MODELS
 
 USUAL = "assay-1"

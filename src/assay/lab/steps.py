@@ -1,22 +1,27 @@
-"""What a worker does: one step, from plain data to a finished folder. Any process that sees the folder can do it.
+"""Steps of work, and what a worker does: one step, from plain data to a finished folder.
 
-A step that is done again does nothing; one that was killed half-way starts from what is finished. Steps report only
-through files in the study's folder, so that workers may be processes, or machines that share the folder.
+A step is plain data and names the folder that it fills. A step that is done again does nothing; one that was killed
+half-way starts from what is finished. Steps report only through files in the folder of all steps, so that workers may
+be processes, or machines that share the folder.
 """
 
+import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from assay.base import (
     AssayError,
     CodeFile,
     ConfigError,
     DataError,
+    ProgressCallback,
     RunFailed,
     Settings,
     UnknownName,
@@ -27,15 +32,84 @@ from assay.base import (
     write_folder,
 )
 from assay.contracts import to_json
-from assay.dataset import NAME, Dataset, Fold, Pool, make
-from assay.exchange import Annotation, annotate
-from assay.lab.studies.analyses import run_analysis
-from assay.lab.studies.judged import facts_of, is_judged
-from assay.lab.studies.machines import machine_of
-from assay.lab.studies.study import PERCEPTION, CopyStep, DataStep, RunStep, title_of
+from assay.dataset import NAME, Annotation, Dataset, Fold, Pool, Recipe, make
+from assay.exchange import Machine, annotate, likeliest_codes, read_scores
+from assay.lab.analyses import run_analysis
+from assay.lab.judged import JudgedBy, facts_of, is_judged
+from assay.models import reader_for
 from assay.runs import RUN, USAGE, RunFolder, measure_usage
 
+PLAIN = "plain"
+"""The name of the challenge that changes nothing."""
+PERCEPTION = "perception"
+"""The setting by which a model names another model of the study whose predicted concepts it learns from."""
+
+
+def title_of(task: str, challenge: str) -> str:
+    """Return what a task under a challenge is called.
+
+    >>> title_of("mnadd", "plain"), title_of("mnadd", "noise")
+    ('mnadd', 'mnadd, noise')
+    """
+    return task if challenge == PLAIN else f"{task}, {challenge}"
+
+
+@dataclass(frozen=True)
+class DataStep:
+    """A dataset to be made, or to be copied from a folder where it lies already."""
+
+    name: str
+    recipe: Recipe | None
+    source: str = ""
+    """The folder of a dataset that is there, such as one of `assay import`."""
+
+
+@dataclass(frozen=True)
+class CopyStep:
+    """An annotated copy of a dataset to be made."""
+
+    name: str
+    parent: str
+    annotation: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RunStep:
+    """One model to be trained on one dataset with one seed, perhaps without one fold of the training examples."""
+
+    name: str
+    data: str
+    task: str
+    challenge: str
+    model: str
+    label: str
+    settings: Settings
+    seed: int
+    fold: int | None = None
+    folds: int = 0
+    analyses: tuple[tuple[str, Settings], ...] = ()
+    needs: str = ""
+    """The run whose predicted concepts it learns from, which must be finished before."""
+    log: str | None = None
+    """What its epochs are logged to; it changes no number, and so is no part of the name."""
+    judged_by: JudgedBy = field(default_factory=JudgedBy)
+    """By what it is judged when it is trained; no part of the name, so that other thresholds train nothing again."""
+
+
 Step = DataStep | CopyStep | RunStep
+
+
+@dataclass(frozen=True)
+class Steps:
+    """Steps that belong together, such as those of a study, and the folder that they fill."""
+
+    name: str
+    output: Path
+    datasets: tuple[DataStep, ...] = ()
+    copies: tuple[CopyStep, ...] = ()
+    runs: tuple[RunStep, ...] = ()
+
+
 Report = Callable[[int, int], None]
 """Told how much of a step is done, and how much there is."""
 RECORDS = "records.json"
@@ -265,3 +339,37 @@ def _metric_code() -> dict[str, Any]:
 
     files = {name: code.to_dict() for name in METRICS if (code := METRICS.entry(name).code) is not None}
     return {"code": files} if files else {}
+
+
+def short_hash(data: Any) -> str:
+    """Return a few letters that stand for plain data."""
+    return hashlib.sha256(json.dumps(data, sort_keys=True, default=str).encode()).hexdigest()[:8]
+
+
+def machine_of(annotation: Annotation, dataset: Dataset, report: ProgressCallback = lambda *_: None) -> Machine | None:
+    """Return a machine that reads, scores of a CSV file, or predicted concepts of a file or of a run."""
+    reader = reader_for(annotation.machine, annotation.reader, report)
+    if reader is not None or annotation.machine is None:
+        return reader
+    path = Path(annotation.machine)
+    if path.suffix == ".csv":
+        return read_scores(path)
+    if isinstance(annotation.threshold, str):
+        raise ConfigError(f"threshold: {annotation.threshold!r} is for a CSV of scores; give a probability")
+    codes: dict[str, Any] = {}
+    for split, predictions in RunFolder(path).all_predictions(dataset.knowledge).items():
+        if predictions.fingerprint != dataset.fingerprint:
+            raise DataError(
+                f"{str(path)!r} is about a dataset with fingerprint {predictions.fingerprint}, not this one"
+            )
+        size = 1 + max(int(predictions.index.max(initial=-1)), int(dataset.symbols(split).index.max()))
+        codes[split] = np.full((size, len(dataset.knowledge.space)), -1)
+        for place, concept in enumerate(dataset.knowledge.space.concepts):
+            answer = predictions.concepts.get(concept.name)
+            if answer is None:
+                raise DataError(f"{str(path)!r} has no concept {concept.name!r} in split {split!r}")
+            known = answer.codes
+            if answer.probabilities is not None and annotation.threshold is not None:
+                known = likeliest_codes(answer.probabilities, concept, annotation.threshold)
+            codes[split][predictions.index, place] = known
+    return codes

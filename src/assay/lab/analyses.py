@@ -45,7 +45,7 @@ def interventions(folder: Path, dataset: Dataset, settings: Settings) -> list[Nu
     """Return accuracy, coverage and net work for each budget: `accuracy_k0`, `accuracy_k3`, `accuracy_max`, ..."""
     from assay.dataset import redrawing_for
     from assay.diagnosis import InterventionPlan, intervene
-    from assay.lab.studies.run_models import answering_for
+    from assay.lab.run_models import answering_for
     from assay.models import reader_for
 
     asked = validate(Intervening, settings)
