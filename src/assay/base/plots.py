@@ -1,7 +1,7 @@
 """Plots by matplotlib, of plain numbers; what they are of is said by who calls.
 
 The functions `draw_*` put marks into a field of any figure; each mark is named by what it shows, which an SVG file
-tells who points at it (see `assay.reporting.svg`). The functions `*_plot` make whole figures for notebooks.
+tells who points at it (see `assay.reporting.plot`). The functions `*_plot` make whole figures for notebooks.
 """
 
 import math

@@ -1,4 +1,4 @@
-"""A case: one run with its diagnosis and a few examples, as a part of a report."""
+"""A case: one run with its diagnosis and a few examples, as a part of a report; and curves of how sure its model is."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.base import DataError, Line
-from assay.dataset import Dataset, provenance, training_worlds
+import numpy as np
+
+from assay.base import Array, Codes, DataError, Line
+from assay.dataset import Dataset
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,
@@ -16,18 +18,21 @@ from assay.diagnosis import (
     SplitView,
     Thresholds,
     Verdict,
+    coverage_curve,
     diagnose_run,
     headline,
     new_worlds,
     taught_by,
 )
-from assay.metrics import Evidence, gather_from
-from assay.reporting.curves import CoverageCurve, coverage_of, label_reliability
+from assay.metrics import BINS, Evidence, gather_from
 from assay.reporting.discovery import UnitCard, cards_of
-from assay.reporting.examples import Example, example_for, examples_of
-from assay.reporting.showing import Shown, split_for
+from assay.reporting.examples import Example, Shown, example_for, examples_of, split_for
 from assay.runs import RUN, RunFolder
 from assay.worlds import HARD
+
+CoverageCurve = tuple[Array, Array]
+"""Coverage and accuracy on what is covered, from the most confident examples to all."""
+MOST_POINTS = 60
 
 
 @dataclass(frozen=True)
@@ -180,3 +185,43 @@ def cases_of(
         cases.append(case_of(folder, taught, dataset, thresholds))
     watch(len(cases), len(folders))
     return cases
+
+
+def coverage_of(evidence: Evidence) -> CoverageCurve | None:
+    """Return the curve of a model that gives probabilities for every label."""
+    probabilities = [p for p in evidence.label_probabilities if p is not None]
+    if len(probabilities) < len(evidence.label_probabilities):
+        return None
+    confidence = np.prod([p.max(axis=1) for p in probabilities], axis=0)
+    right = (evidence.labels == evidence.predicted_labels).all(axis=1)
+    return thin_curve(coverage_curve(confidence, right))
+
+
+def thin_curve(curve: CoverageCurve) -> CoverageCurve:
+    """Return no more points of a curve than can be seen, its ends among them."""
+    x, y = curve
+    places = np.unique(np.linspace(0, len(x) - 1, MOST_POINTS).round().astype(int))
+    return x[places], y[places]
+
+
+def label_reliability(evidence: Evidence) -> Line | None:
+    """Return how often labels are right at each confidence, all labels that have probabilities together."""
+    pairs = [(evidence.labels[:, i], p) for i, p in enumerate(evidence.label_probabilities) if p is not None]
+    known = [(codes[codes >= 0], p[codes >= 0]) for codes, p in pairs]
+    if not sum(len(codes) for codes, _ in known):
+        return None
+    confidence = np.concatenate([p.max(axis=1) for _, p in known])
+    right = np.concatenate([p.argmax(axis=1) == codes for codes, p in known])
+    return _reliability("labels", confidence, right)
+
+
+def reliability_of(name: str, truth: Codes, probabilities: Array) -> Line:
+    """Return how often the most likely value is right at each confidence, as a line."""
+    return _reliability(name, probabilities.max(axis=1), probabilities.argmax(axis=1) == truth)
+
+
+def _reliability(name: str, confidence: Array, right: Array) -> Line:
+    place = np.clip(np.ceil(confidence * BINS).astype(int) - 1, 0, BINS - 1)
+    bins = [n for n in range(BINS) if (place == n).any()]
+    means = [float(confidence[place == n].mean()) for n in bins]
+    return Line(name, means, [float(right[place == n].mean()) for n in bins])

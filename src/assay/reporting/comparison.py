@@ -20,8 +20,7 @@ from assay.reporting.plot import (
     PlottedValue,
     ShareMap,
 )
-from assay.reporting.sections import TaskSection
-from assay.reporting.verdicts import NamedRun
+from assay.reporting.sections import NamedRun, TaskSection
 
 BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}
 EFFECTS = {"follows": "sensitivity", "stays": "invariance", "noticed": "concept noticed"}

@@ -14,7 +14,7 @@ from assay.base import Array, find_rows, write_atomically
 from assay.dataset import Dataset, SplitData
 from assay.metrics import MEANINGS, ConceptValue, UnitScores, UnitSplit, concept_values, live_units
 from assay.reporting.examples import COARSE
-from assay.reporting.templating import page_environment
+from assay.reporting.pages import page_environment
 from assay.runs import units_of
 
 TOP, MOST_OTHERS = 8, 24

@@ -11,15 +11,15 @@ if TYPE_CHECKING:
     from assay.testing.checks import LawOutcome as LawOutcome
     from assay.testing.checks import require as require
     from assay.testing.findings import check_finding as check_finding
-    from assay.testing.metrics import check_metric as check_metric
-    from assay.testing.metrics import known_evidence as known_evidence
+    from assay.testing.findings import check_metric as check_metric
+    from assay.testing.findings import known_evidence as known_evidence
+    from assay.testing.models import TwoSquares as TwoSquares
     from assay.testing.models import check_model as check_model
+    from assay.testing.models import small_dataset as small_dataset
     from assay.testing.predictors import constant as constant
     from assay.testing.predictors import given_reading as given_reading
     from assay.testing.predictors import oracle as oracle
     from assay.testing.predictors import shuffled as shuffled
-    from assay.testing.sample_task import TwoSquares as TwoSquares
-    from assay.testing.sample_task import small_dataset as small_dataset
     from assay.testing.tasks import check_task as check_task
     from assay.testing.zoo import SPECIMENS as SPECIMENS
     from assay.testing.zoo import Habitat as Habitat

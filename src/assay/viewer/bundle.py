@@ -16,21 +16,16 @@ from assay.base import Array, AssayError, write_atomically, write_folder
 from assay.contracts import PAIRS
 from assay.tasks import TASKS
 from assay.viewer.app import static_files
-from assay.viewer.compare import MOST_RUNS, compare_runs
+from assay.viewer.counts import MOST_RUNS, compare_runs, reading_of
 from assay.viewer.datasets import dataset_page, distribution_of, facts, preview_split, shortcuts_of
 from assay.viewer.edit import or_why
 from assay.viewer.embedding import map_of
 from assay.viewer.folders import ServedDataset, ServedRun
-from assay.viewer.gallery import task_page
-from assay.viewer.interventions import POLICY_NAMES, intervention_curve
-from assay.viewer.pairs import origins_of, pairs_of
-from assay.viewer.pictures import to_displayable
-from assay.viewer.reading import reading_of
-from assay.viewer.runs import run_page
-from assay.viewer.samples import PAGE, sample_of
+from assay.viewer.pictures import task_page, to_displayable
+from assay.viewer.runs import POLICY_NAMES, intervention_curve, run_page, verdict_of
+from assay.viewer.samples import PAGE, origins_of, pairs_of, sample_of
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
-from assay.viewer.verdicts import verdict_of
 
 SAMPLES = 60
 SHELF = "shelf.json"

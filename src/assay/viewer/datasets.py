@@ -17,10 +17,9 @@ from assay.diagnosis import taught_by
 from assay.logic import Knowledge, ground_formula, names_in
 from assay.tasks import TASKS
 from assay.viewer.folders import ServedDataset, Shelf, inside
-from assay.viewer.runs import run_facts
+from assay.viewer.runs import JUDGING, run_facts
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
-from assay.viewer.verdicts import JUDGING
 
 AUDIT = "audit.json"
 PREVIEW = 4

@@ -1,12 +1,15 @@
 """A split on disk, read column by column when asked for: symbols of all rows, pictures of single ones.
 
-Sizes of files are checked when a dataset is opened; their hashes are not, so that a large one opens at once.
+Sizes of files are checked when a dataset is opened; their hashes are not, so that a large one opens at once. What was
+read is kept, so that requests that come at the same time wait for one reading instead of each doing it.
 """
 
 import json
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any
+from threading import RLock
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,11 +20,23 @@ from assay.contracts import BOUNDARY, CONCEPT, LABEL, from_column, open_parquet,
 from assay.dataset import SplitData
 from assay.logic import Knowledge, parse
 from assay.viewer.folders import ServedDataset, inside
-from assay.viewer.keep import keep
 from assay.worlds import World
 
 CACHED_SHARDS = 12
 FAR = "far"
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def keep(read: Callable[Given, Result], most: int | None = None) -> Callable[Given, Result]:
+    """Return a function that reads each thing once, and keeps the last few that were asked for."""
+    kept, lock = lru_cache(maxsize=most)(read), RLock()
+
+    def answer(*args: Given.args, **settings: Given.kwargs) -> Result:
+        with lock:
+            return kept(*args, **settings)  # type: ignore[arg-type]  # lru_cache takes what can be hashed
+
+    return answer
 
 
 class SplitTable:

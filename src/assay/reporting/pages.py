@@ -1,11 +1,17 @@
-"""A table of texts, written as HTML, Markdown or LaTeX."""
+"""What pages are made of: templates, how numbers look in them, and tables as HTML, Markdown or LaTeX."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
 
+import jinja2
 from markupsafe import Markup
 
-from assay.base import Markdown, escape_text, markdown_table
+from assay.base import Markdown, code_text, escape_text, markdown_table, prose_text, safe_link
+from assay.diagnosis import ConceptState
+from assay.metrics import format_score
 
 LATEX = {
     "\\": r"\textbackslash{}",
@@ -27,6 +33,64 @@ LATEX = {
     "α": r"$\alpha$",
     "μ": r"$\mu$",
 }
+
+
+def page_environment(html: bool = True) -> jinja2.Environment:
+    """Return what fills templates: those of HTML escape all text, those of Markdown what would be taken for markup."""
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_load),
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=None if html else _markdown,
+    )
+    environment.filters.update(
+        right=format_accuracy,
+        score=format_score,
+        percent=percent,
+        number=number,
+        code=lambda text: code_text(str(text)),
+        prose=prose if html else prose_text,
+        link=safe_link,
+    )
+    return environment
+
+
+def _load(name: str) -> str:
+    return files("assay.reporting").joinpath(f"templates/{name}").read_text(encoding="utf-8")
+
+
+def _markdown(value: Any) -> Any:
+    """Return text escaped for Markdown; what is `Markdown` already stays as it is."""
+    return value if isinstance(value, Markdown) else escape_text(str(value))
+
+
+def prose(text: str) -> Markup:
+    """Return a text for a page, in which what stands between backticks is code.
+
+    >>> prose("See `a < b`.")
+    Markup('See <code>a &lt; b</code>.')
+    """
+    parts = text.split("`")
+    pieces = (Markup("<code>{}</code>" if n % 2 else "{}").format(part) for n, part in enumerate(parts))
+    return Markup("").join(pieces)
+
+
+def format_accuracy(concept: ConceptState) -> str:
+    """Return how often a concept is right, with its interval."""
+    low, high = concept.interval
+    return f"{concept.accuracy:.2f} ({low:.2f}–{high:.2f})" if concept.answered else "–"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage."""
+    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def number(value: float) -> str:
+    """Return a number as text, a dash for one that is not known."""
+    return "–" if math.isnan(value) else f"{value:.2f}"
 
 
 @dataclass(frozen=True)
