@@ -14,10 +14,10 @@ from typing import Any
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait for one another; before torch reads it
 
 import numpy as np
+from scipy import stats
 
 from assay.base import Array, Settings
 from assay.dataset import Dataset, make, recipe_from
-from assay.lab import sign_flip
 from benchmarks.pages import publish
 from benchmarks.timing import Result
 
@@ -54,6 +54,12 @@ def measured(data: Dataset, model: str, settings: Mapping[str, Any], seed: int) 
     return np.array([labels[0], np.mean(concepts), labels[1]])
 
 
+def _sign_flip(ours: np.ndarray, theirs: np.ndarray) -> float:
+    """Return the p of the exact paired permutation test."""
+    pairs, mean = (ours, theirs), lambda a, b, axis: np.mean(a - b, axis=axis)
+    return float(stats.permutation_test(pairs, mean, permutation_type="samples", n_resamples=np.inf).pvalue)
+
+
 def written(seeds: int = SEEDS) -> str:
     """Return the table."""
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +73,7 @@ def written(seeds: int = SEEDS) -> str:
     for (model, *settings), values in numbers.items():
         name = " ".join([f"`{model}`", *(f"`{key}: {value}`" for key, value in settings)])
         cells = [f"{values[:, i].mean():.3f} ± {values[:, i].std(ddof=1):.3f}" for i in range(3)]
-        apart = [f"{sign_flip(values[:, i] - numbers[(model,)][:, i]):.2f}" for i in range(3)] if settings else []
+        apart = [f"{_sign_flip(values[:, i], numbers[(model,)][:, i]):.2f}" for i in range(3)] if settings else []
         lines.append(f"| {name} | {' | '.join(cells)} | {', '.join(apart)} |")
     return "\n".join(lines)
 

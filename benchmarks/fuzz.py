@@ -18,7 +18,7 @@ from tests.prolog.hostile import SPACE as WORLDS
 from assay.base import DataError, rng_for
 from assay.contracts import Predictions, read_predictions
 from assay.dataset import Dataset, SplitData
-from assay.lab import load_study, read_records
+from assay.lab import find_study, read_records
 from assay.logic import Concept, ConceptSpace, evaluate, parse
 from assay.metrics import gather
 from assay.models import Cache, Reply, load_model
@@ -147,7 +147,7 @@ def yaml_files(count: int, place: Path) -> Iterator[tuple[str, Work]]:
 
 def _read_study(path: Path, text: str) -> None:
     path.write_text(text, errors="surrogateescape")
-    load_study(path)
+    find_study(str(path))
 
 
 # -- bits --------------------------------------------------------------------------------------------------------------

@@ -314,11 +314,10 @@ class Pages:
 def _linked(board: SuiteBoard) -> dict[str, str]:
     """Return the page of a board whose rows were not read from a file, and have hostile links."""
     from assay.dataset import versions
-    from assay.lab import rank_table
     from assay.reporting import page_environment
 
     template = page_environment().get_template("board.html")
-    return {"linked board": template.render(board=board, versions=versions(), viewer="", ranks=rank_table(board))}
+    return {"linked board": template.render(board=board, versions=versions(), viewer="", ranks=board.rank_table)}
 
 
 def hostile_pages(place: Path) -> Iterator[tuple[str, Work]]:

@@ -6,7 +6,7 @@ records of a ready study are kept that was run with `assay run NAME --size paper
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,20 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.lab import (
-    PLAIN,
-    FidelityRow,
-    Record,
-    RecordKey,
-    SeedSummary,
-    StudyFidelity,
-    absent_tables,
-    fidelity,
-    find_study,
-    over_tasks,
-    read_records,
-    summaries,
-)
+from assay.lab import Record, SeedSummary, fidelity, find_study, read_records, summaries
 
 KEPT = Path(__file__).parent / "records"
 LEAST, ROUNDING = 0.02, 0.005
@@ -35,6 +22,7 @@ LEAST, ROUNDING = 0.02, 0.005
 AGREES, AS_RELEASED, DIFFERS, NOT_RUN = "agrees", "agrees as released", "differs", "not run"
 SEEDS, ENOUGH = 3, "enough seeds"
 """How many seeds a number should have."""
+PLAIN = "plain"
 TIME = ""
 """What a number needs that wants nothing but computing time."""
 
@@ -62,7 +50,7 @@ def keep(folder: Path, name: str) -> Path:
     What is kept of other models, or of the same on other tasks, stays.
     """
     study = find_study(name, "paper")
-    known = fidelity()[name]
+    known = fidelity().studies[name]
     faults = [row.as_released for row in known.rows.values() if row.as_released is not None]
     wanted = {*study.config.metrics, *known.quantities}
     wanted |= {fault.metric(quantity) for fault in faults for quantity in known.quantities}
@@ -81,23 +69,22 @@ def kept(name: str) -> list[Record]:
     return [Record(**row) for row in pq.ParquetFile(path).read().to_pylist()] if path.exists() else []
 
 
-def comparisons(name: str, entry: StudyFidelity) -> list[Comparison]:
+def comparisons(name: str, entry: Any) -> list[Comparison]:
     """Return every published number of a study beside ours."""
-    records = kept(name)
-    found = summaries([*records, *over_tasks(records)])
+    found = summaries(kept(name), over_all=True)
     return [_compare(published, entry, found) for published in find_study(name, "paper").config.published]
 
 
-def _compare(published: dict[str, Any], entry: StudyFidelity, found: dict[RecordKey, SeedSummary]) -> Comparison:
+def _compare(published: dict[str, Any], entry: Any, found: Mapping[Any, SeedSummary]) -> Comparison:
     model, metric = str(published["model"]), str(published["metric"])
     task, challenge = str(published["task"]), str(published.get("challenge", PLAIN))
     split = str(published.get("split", "test"))
     row = entry.rows[model]
-    ours = found.get(RecordKey(task, challenge, model, split, metric))
+    ours = found.get((task, challenge, model, split, metric))
     released = None
     if row.as_released is not None:
         there = row.as_released
-        key = RecordKey(there.task or task, challenge, there.model, split, there.metric(metric))
+        key = (there.task or task, challenge, there.model, split, there.metric(metric))
         released = found.get(key)
     value, deviation = float(published["value"]), float(published.get("deviation", 0.0))
     where = " ".join(part for part in (task, challenge if challenge != PLAIN else "") if part)
@@ -112,9 +99,9 @@ def _judge(
     released: SeedSummary | None,
     value: float,
     deviation: float,
-    row: FidelityRow,
+    row: Any,
     metric: str,
-    entry: StudyFidelity,
+    entry: Any,
 ) -> tuple[str, str]:
     if ours is None and released is None:
         return NOT_RUN, entry.not_run
@@ -139,9 +126,9 @@ def _text(summary: SeedSummary | None) -> str:
 
 def page() -> str:
     """Return the whole page."""
-    parts, counts, absent = list[str](), Counter[str](), absent_tables()
+    parts, counts, absent = list[str](), Counter[str](), fidelity().absent
     needs = Counter({table.needs: 0 for table in absent})
-    for name, entry in fidelity().items():
+    for name, entry in fidelity().studies.items():
         rows = comparisons(name, entry)
         counts.update(row.verdict for row in rows)
         counts[ENOUGH] += sum(row.seeds >= SEEDS for row in rows)
@@ -184,7 +171,7 @@ def _head(counts: Counter[str], needs: Counter[str]) -> list[str]:
     return [text, *_table(["not run, for it needs", "numbers"], rows)]
 
 
-def _section(name: str, entry: StudyFidelity, rows: Sequence[Comparison]) -> str:
+def _section(name: str, entry: Any, rows: Sequence[Comparison]) -> str:
     lines = [f"## {entry.table}", "", f"Study `{name}`.", ""]
     if rows and all(row.verdict == NOT_RUN for row in rows):
         return "\n".join([*lines, f"Not run ({len(rows)} numbers): {entry.not_run or 'no device time was left'}.", ""])

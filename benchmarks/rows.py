@@ -3,7 +3,7 @@
 import math
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from assay.contracts import parquet_bytes
-from assay.lab import MEASURES, BoardRow, add_rows, find_suite, read_rows, write_board
+from assay.lab import BoardRow, add_rows, find_suite, read_rows, write_board
 from benchmarks.fuzz import Work
 from benchmarks.hostile import HOSTILE
 
@@ -44,9 +44,9 @@ def spoilt_rows(place: Path) -> Iterator[tuple[str, Work]]:
     }
     for name, value in spoilt.items():
         yield f"{name}: {value}", partial(_board, place, {**asdict(row), name: value}, False)
-    for measure in MEASURES:
+    for measure in (entry.name for entry in fields(BoardRow) if entry.type is float):
         for value in ("text", math.inf, -0.5, None):
-            yield f"{measure.name}: {value}", partial(_board, place, {**asdict(row), measure.name: value}, False)
+            yield f"{measure}: {value}", partial(_board, place, {**asdict(row), measure: value}, False)
     for verdict in HOSTILE:
         yield f"verdict: {verdict}", partial(_board, place, {**asdict(row), "verdict": verdict, "tone": verdict}, True)
     for number in ("-1", "1000000", "99999999999999999999"):

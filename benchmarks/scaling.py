@@ -216,7 +216,7 @@ def _training(folder: Path) -> dict[str, float]:
     import torch
 
     from assay.base import Settings
-    from assay.lab import RECORDS, folder_of, perform, records_of, study_from, tables_of, write_records
+    from assay.lab import perform, study_from, tables_of, write_records
 
     torch.set_num_threads(1)
     study = study_from(Settings(STUDY), folder / "study")
@@ -228,16 +228,16 @@ def _training(folder: Path) -> dict[str, float]:
     began = time.process_time()
     perform(second, study.output)
     run = time.process_time() - began
-    kept = folder_of(second, study.output)
+    runs = study.output / "runs"
+    kept = runs / second.name
     size = sum(path.stat().st_size for path in kept.rglob("*") if path.is_file())
     many = tuple(replace(second, name=f"{second.name}-{seed}", seed=seed) for seed in range(COPIES))
     for step in many:
-        copy = folder_of(step, study.output)
+        copy = runs / step.name
         copy.mkdir()
-        (copy / RECORDS).write_bytes((kept / RECORDS).read_bytes())
+        (copy / "records.json").write_bytes((kept / "records.json").read_bytes())
     began = time.process_time()
-    records = records_of(many, study.output)
-    write_records(records, many, study.output)
+    records = write_records(many, study.output)
     tables_of(replace(study, runs=many), records)
     driver = (time.process_time() - began) / COPIES
     before = os.times().children_user + os.times().children_system

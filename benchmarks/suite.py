@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from assay.dataset import Dataset
-from assay.lab import DATA, BoardRow, find_suite, make_data, read_rows, write_board
+from assay.lab import BoardRow, find_suite, make_data, read_rows, write_board
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "src" / "assay" / "suites" / "assay-1.yaml"
@@ -44,7 +44,7 @@ def pin(folder: Path, names: list[str]) -> None:
     suite = find_suite(str(FILE))
     made = make_data(suite, folder, names, print)
     for name in names or list(suite.datasets):
-        place = folder / DATA / name
+        place = folder / "data" / name
         if not (place / "manifest.json").exists():
             sys.exit(f"{name}: {made.faults[name]}")
         FILE.write_text(with_fingerprint(FILE.read_text(), name, Dataset.open(place).fingerprint))
@@ -53,7 +53,7 @@ def pin(folder: Path, names: list[str]) -> None:
 def board(folder: Path) -> Path:
     """Build the board of the docs anew."""
     shutil.rmtree(BOARD, ignore_errors=True)
-    return write_board(find_suite(), [ROWS], BOARD, folder / DATA)
+    return write_board(find_suite(), [ROWS], BOARD, folder)
 
 
 def facts() -> None:

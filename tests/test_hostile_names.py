@@ -8,7 +8,7 @@ from benchmarks.hostile import HOSTILE, PLAIN, Pages, Shape, surplus
 
 from assay.base import ConfigError, DataError
 from assay.dataset import Dataset
-from assay.lab import BoardRow, SuiteEntry, find_suite, read_rows, write_board, write_rows
+from assay.lab import BoardRow, find_suite, read_rows, score_entry, write_board, write_rows
 from assay.render import encode_png
 from tests.own_files import call
 from tests.source_trees import FILES, PACKAGE, nodes_of
@@ -75,7 +75,7 @@ def test_a_link_is_checked_when_it_is_read(link, tmp_path):
     text = f"suite: {suite.name}\nname: mine\nlevel: {row.level}\nseeds: [0]\nlink: {link!r}\n"
     (tmp_path / "entry.yaml").write_text(text)
     with pytest.raises(ConfigError, match="link"):
-        SuiteEntry.open(tmp_path)
+        score_entry(tmp_path, tmp_path, tmp_path / "rows")
 
 
 def test_names_with_marks_are_cleaned_at_import(tmp_path):

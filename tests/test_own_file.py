@@ -9,7 +9,7 @@ import pytest
 
 from assay.base import forget_files, loaded_files
 from assay.dataset import Dataset
-from assay.lab import RunModels, load_study, perform, run_study
+from assay.lab import RunModels, find_study, perform, run_study
 from assay.tasks import TASKS
 from assay.viewer import State, ask_model, edit_sample
 from tests.own_files import OWN, POINTS, call, install, installed
@@ -187,7 +187,7 @@ def test_a_study_runs_the_file_where_that_is_allowed(by_file, tmp_path, monkeypa
         status, _, err = call("run", study, "-o", tmp_path / "out", *words)
         assert status == 0 and f"sha256 {SHA}" in err, err
     else:
-        run_study(load_study(study, tmp_path / "out", [folder / "mine.py"]), workers=Elsewhere())
+        run_study(find_study(str(study), output=tmp_path / "out", code=[folder / "mine.py"]), workers=Elsewhere())
     (run,) = (tmp_path / "out" / "runs").iterdir()
     records = json.loads((run / "records.json").read_text())
     trained = json.loads(told["score"][1])["scores"]["test"]

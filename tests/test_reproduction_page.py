@@ -16,7 +16,7 @@ def test_the_page_is_written_from_the_records():
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in KEPT.glob("*.parquet")))
 def test_every_disagreement_has_a_reason(name):
-    rows = comparisons(name, fidelity()[name])
+    rows = comparisons(name, fidelity().studies[name])
     assert any(row.ours for row in rows)
     unexplained = [row for row in rows if row.verdict == DIFFERS and not row.why]
     assert not unexplained, unexplained

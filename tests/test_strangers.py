@@ -8,7 +8,7 @@ import pytest
 from assay.base import AssayError, DataError, Registry, UnknownName, forget_files, load_file
 from assay.contracts import fingerprint, to_json
 from assay.dataset import Dataset, task_of
-from assay.lab import load_study, study_from
+from assay.lab import find_study, study_from
 from assay.metrics import METRICS
 from assay.models import MODELS
 from assay.tasks import TASKS
@@ -160,7 +160,7 @@ def test_a_study_may_name_a_file_beside_it(tmp_path, monkeypatch):
     (tmp_path / "lab" / "mine.py").write_text(OWN)
     (tmp_path / "lab" / "study.yaml").write_text("tasks: [mine.py]\nmodels: [tree]\n")
     monkeypatch.chdir(tmp_path)
-    study = load_study(tmp_path / "lab" / "study.yaml", code=[tmp_path / "lab" / "mine.py"])
+    study = find_study(str(tmp_path / "lab" / "study.yaml"), code=[tmp_path / "lab" / "mine.py"])
     assert [step.recipe.task.name for step in study.datasets] == ["two-lamps"] and study.runs[0].task == "two-lamps"
     forget_files()
 

@@ -1,7 +1,7 @@
 """Suites: fixed datasets are made, baselines run and entries scored, and the board of their verdicts is built."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from assay.api.arguments import Say, ignore
 from assay.base import progress_bar, to_frame
 from assay.lab import (
-    DATA,
     ROWS,
     USUAL,
     BoardRow,
     LocalWorkers,
     MadeData,
     SuiteOrder,
-    add_entry,
     find_suite,
     make_data,
     read_rows,
@@ -152,9 +150,59 @@ def score_entry(
     folder = Path(output)
     place = folder / ROWS if records is None else Path(records)
     with progress_bar(progress) as bar:
-        rows = rows_of_entry(Path(entry), folder / DATA, lambda done, whole: bar("scoring", done, whole), place)
-    add_entry(rows, place)
+        rows = rows_of_entry(Path(entry), folder, place, lambda done, whole: bar("scoring", done, whole))
     return SuiteResult(folder, rows[0].suite, tuple(rows), place)
+
+
+def build_board(
+    records: Sequence[Path],
+    output: Path | str,
+    *,
+    data: Path | str | None = None,
+    viewer: str = "",
+    suite: str = USUAL,
+) -> Path:
+    """Build the board from rows, and return its page: beside it a page for each dataset, board.md and board.tex.
+
+    Parameters
+    ----------
+    records
+        Folders of rows, or files of them.
+    output
+        The folder of the board.
+    data
+        The folder of the suite, for pictures of errors.
+    viewer
+        Where a bundle of the viewer for each dataset lies: URL/DATASET.
+    suite
+        The suite, by name or `FILE.yaml`.
+    """
+    folder = None if data is None else Path(data)
+    return write_board(find_suite(suite), list(records), Path(output), folder, viewer)
+
+
+def try_models(
+    models: Sequence[str] = (), families: Sequence[str] = (), *, suite: str = USUAL, say: Say | None = None
+) -> list[MatrixCell]:
+    """Try every model on a small dataset of every family, from training to interventions.
+
+    Parameters
+    ----------
+    models
+        Only these models.
+    families
+        Only these families.
+    suite
+        The suite that has the datasets.
+    say
+        Is told each cell when it is tried, such as `print`.
+    """
+    cells, tell = [], _said(say)
+    for cell in matrix_cells(find_suite(suite), models, families):
+        cells.append(cell)
+        why = f": {cell.why}" if cell.why else ""
+        tell(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
+    return cells
 
 
 def _pool(workers: int | None) -> LocalWorkers:

@@ -27,11 +27,11 @@ def list_suites(as_json: JsonFlag = False) -> None:
 @app.command("show")
 def show_suite(suite: SuiteOption = "assay-1", as_json: JsonFlag = False) -> None:
     """Print the datasets, levels and baselines of a suite."""
-    from assay.lab import find_suite, summary_of
+    from assay.lab import find_suite
 
     found = find_suite(suite)
     if as_json:
-        print_json(summary_of(found))
+        print_json(found.to_dict())
         return
     print_text(f"{found.name}: {found.config.about}")
     rows = [[d.name, d.config.shows, d.fingerprint[:12], d.config.about] for d in found.datasets.values()]
@@ -82,7 +82,6 @@ def run_models(
     command goes on where it was stopped. A model that cannot take a dataset has a row that says why.
     """
     from assay.api import run_suite
-    from assay.lab import plain
 
     chosen = () if seeds is None else tuple(parse_seeds(seeds))
     rows = run_suite(
@@ -97,7 +96,7 @@ def run_models(
         say=say,
     ).asked
     if as_json:
-        print_json([plain(row) for row in rows])
+        print_json([row.to_dict() for row in rows])
         return
     table = [[row.dataset, row.model, str(row.seed), row.verdict or row.status, row.why or row.reason] for row in rows]
     print_table(["dataset", "model", "seed", "verdict", "why"], table)
@@ -117,11 +116,10 @@ def score_folder(
     and so is a second entry of the same name.
     """
     from assay.api import score_entry
-    from assay.lab import plain
 
     rows = score_entry(entry, data, records=records).asked
     if as_json:
-        print_json([plain(row) for row in rows])
+        print_json([row.to_dict() for row in rows])
         return
     table = [[row.dataset, str(row.seed), row.verdict or row.status, row.why or row.reason] for row in rows]
     print_table(["dataset", "seed", "verdict", "why"], table)

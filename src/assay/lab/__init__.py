@@ -8,28 +8,17 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.lab.acquisition import STRATEGIES as STRATEGIES
-    from assay.lab.acquisition.loop import CURVE_HEAD as CURVE_HEAD
     from assay.lab.acquisition.loop import MendingCurve as MendingCurve
     from assay.lab.acquisition.loop import MendingRound as MendingRound
     from assay.lab.acquisition.loop import mend_run as mend_run
-    from assay.lab.acquisition.round_data import add_examples as add_examples
     from assay.lab.acquisition.situation import Holdings as Holdings
     from assay.lab.acquisition.situation import MendSettings as MendSettings
     from assay.lab.acquisition.situation import Situation as Situation
     from assay.lab.run_models import RunModels as RunModels
-    from assay.lab.run_models import accuracy_of as accuracy_of
     from assay.lab.run_models import answering_for as answering_for
-    from assay.lab.run_models import runs_in as runs_in
-    from assay.lab.steps import PLAIN as PLAIN
-    from assay.lab.steps import RECORDS as RECORDS
-    from assay.lab.steps import RunStep as RunStep
-    from assay.lab.steps import folder_of as folder_of
     from assay.lab.steps import machine_of as machine_of
     from assay.lab.steps import perform as perform
     from assay.lab.studies.plan import plan_of as plan_of
-    from assay.lab.studies.ready import FidelityRow as FidelityRow
-    from assay.lab.studies.ready import StudyFidelity as StudyFidelity
-    from assay.lab.studies.ready import absent_tables as absent_tables
     from assay.lab.studies.ready import departures as departures
     from assay.lab.studies.ready import fidelity as fidelity
     from assay.lab.studies.ready import find_study as find_study
@@ -37,36 +26,24 @@ if TYPE_CHECKING:
     from assay.lab.studies.records import Record as Record
     from assay.lab.studies.records import VerdictLine as VerdictLine
     from assay.lab.studies.records import read_records as read_records
-    from assay.lab.studies.records import records_of as records_of
     from assay.lab.studies.records import verdict_lines as verdict_lines
     from assay.lab.studies.records import write_records as write_records
     from assay.lab.studies.run import run_study as run_study
     from assay.lab.studies.run import tables_of as tables_of
     from assay.lab.studies.study import Study as Study
-    from assay.lab.studies.study import load_study as load_study
     from assay.lab.studies.study import study_from as study_from
-    from assay.lab.studies.summary import RecordKey as RecordKey
     from assay.lab.studies.summary import SeedSummary as SeedSummary
-    from assay.lab.studies.summary import over_tasks as over_tasks
-    from assay.lab.studies.summary import sign_flip as sign_flip
     from assay.lab.studies.summary import summaries as summaries
     from assay.lab.suites.board import SuiteBoard as SuiteBoard
-    from assay.lab.suites.board import rank_table as rank_table
-    from assay.lab.suites.entry import SuiteEntry as SuiteEntry
     from assay.lab.suites.entry import score_entry as score_entry
     from assay.lab.suites.matrix import MatrixCell as MatrixCell
     from assay.lab.suites.matrix import matrix_cells as matrix_cells
     from assay.lab.suites.matrix import matrix_table as matrix_table
-    from assay.lab.suites.matrix import small_datasets as small_datasets
-    from assay.lab.suites.rows import MEASURES as MEASURES
     from assay.lab.suites.rows import ROWS as ROWS
     from assay.lab.suites.rows import BoardRow as BoardRow
-    from assay.lab.suites.rows import add_entry as add_entry
     from assay.lab.suites.rows import add_rows as add_rows
-    from assay.lab.suites.rows import plain as plain
     from assay.lab.suites.rows import read_rows as read_rows
     from assay.lab.suites.rows import write_rows as write_rows
-    from assay.lab.suites.running import DATA as DATA
     from assay.lab.suites.running import MadeData as MadeData
     from assay.lab.suites.running import SuiteOrder as SuiteOrder
     from assay.lab.suites.running import make_data as make_data
@@ -75,7 +52,6 @@ if TYPE_CHECKING:
     from assay.lab.suites.suite import USUAL as USUAL
     from assay.lab.suites.suite import find_suite as find_suite
     from assay.lab.suites.suite import suite_names as suite_names
-    from assay.lab.suites.suite import summary_of as summary_of
     from assay.lab.workers import LocalWorkers as LocalWorkers
     from assay.lab.workers import RayWorkers as RayWorkers
 else:

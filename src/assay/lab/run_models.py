@@ -11,22 +11,11 @@ import numpy as np
 from assay.base import Array, Codes, ConfigError, DataError
 from assay.contracts import IntervenableModel, Predictions, model_from_predictions, read_predictions
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import Answering
-from assay.metrics import gather_from
-from assay.runs import RUN, RunFolder, check_dataset
+from assay.diagnosis import Answering, model_from_predictions
+from assay.runs import RunFolder, check_dataset
 
 if TYPE_CHECKING:
     from assay.models import Model
-
-
-def runs_in(folder: Path) -> list[Path]:
-    """Return the runs that a path stands for: itself, or those in its folders, such as seeds."""
-    if folder.is_file() or (folder / RUN).exists():
-        return [folder]
-    runs = sorted(path.parent for path in folder.glob(f"*/{RUN}"))
-    if not runs:
-        raise DataError(f"{str(folder)!r} holds no finished run and is no predictions file")
-    return runs
 
 
 def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
@@ -57,15 +46,6 @@ def _by_file(path: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[
         return model_from_predictions(predictions, dataset.knowledge)
 
     return answering, dict(predictions.about)
-
-
-def accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
-    """Return the label accuracy of a run or a predictions file on a split."""
-    predictions = RunFolder(path).all_predictions(dataset.knowledge)
-    if split not in predictions:
-        raise DataError(f"{str(path)!r} has no predictions for split {split!r}")
-    evidence = gather_from(dataset, predictions[split])
-    return float((evidence.predicted_labels == evidence.labels).mean())
 
 
 class RunModels:

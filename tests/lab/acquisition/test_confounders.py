@@ -7,8 +7,10 @@ import pytest
 
 import assay
 from assay.base import ConfigError, DataError, Settings
-from assay.dataset import NUISANCES, Dataset
-from assay.lab import STRATEGIES, Holdings, MendSettings, Situation, add_examples, mend_run
+from assay.contracts import BOUNDARY
+from assay.dataset import NUISANCES, Annotation, Dataset
+from assay.exchange import annotate
+from assay.lab import STRATEGIES, Holdings, MendSettings, Situation, mend_run
 from assay.models import Order, train_run
 from assay.render import mark_image
 from assay.runs import RunFolder
@@ -112,18 +114,32 @@ def test_unmarked_pictures_are_marked_anew_imported_ones_included(imported, tmp_
         assert np.array_equal(more.pictures([len(data["train"]) + place])[0], mark_image(plain, "patch", other, 2))
 
 
-def test_a_copy_with_further_rows_is_a_dataset_of_its_own(marked, tmp_path):
-    table = marked["train"].take(np.arange(3)).full_table()
-    table = table.set_column(table.column_names.index("index"), "index", [np.arange(60, 63)])
-    manifest = add_examples(marked, table, tmp_path / "more", {"why": "test"}).to_dict()
-    more = Dataset.open(tmp_path / "more")
-    assert len(more["train"]) == 63 and more.fingerprint != marked.fingerprint
-    assert sum(manifest["splits"][0]["labels"]["y"].values()) == 63
-    assert np.array_equal(more["train"].labels[:60], marked["train"].labels)
-    assert more["test"].full_table().equals(marked["test"].full_table())
-    assert add_examples(marked, table, tmp_path / "more", {"why": "test"}).to_dict() == manifest
-    with pytest.raises(DataError, match="not an empty folder"):
-        add_examples(marked, table, tmp_path / "more", {"why": "another"})
+def test_a_round_is_trained_on_a_copy_with_one_more_shard_and_all_else_as_it_was(marked, box, tmp_path):
+    mended(box, marked, tmp_path / "out", strategy="fresh", budget=3)
+    more = Dataset.open(tmp_path / "out" / "data-1")
+    data, train = more["train"], marked["train"]
+    assert len(data) == 63 and data.pngs[:60] == train.pngs and more.fingerprint != marked.fingerprint
+    assert np.array_equal(data.labels[:60], train.labels) and data.index.tolist() == list(range(63))
+    for split in ("valid", "test", "unconfounded"):
+        assert more[split].full_table().equals(marked[split].full_table())
+    told, before = (one.manifest.to_dict() for one in (more, marked))
+    assert told["task"]["added"] == {
+        **{"parent": marked.fingerprint, "split": "train", "examples": 3, "redrawn": [], "fresh": 3}
+    }
+    entry, old = (next(part for part in one["splits"] if part["name"] == "train") for one in (told, before))
+    assert entry["size"] == 63 and entry["shards"][:-1] == old["shards"]
+    label = marked.knowledge.labels[0]
+    counted = dict(zip(map(str, label.values), np.bincount(data.labels[:, 0], minlength=2).tolist(), strict=True))
+    assert {str(key): number for key, number in entry["labels"][label.name].items()} == counted
+    tags = [tag for text in data.table[BOUNDARY + label.name].to_pylist() for tag in text.split("; ")]
+    assert entry["boundary"] == {label.name: {tag: tags.count(tag) for tag in sorted(set(tags))}}
+
+
+def test_no_example_is_added_to_an_annotated_copy(marked, tmp_path):
+    annotate(marked, Annotation(missing=0.5), tmp_path / "annotated")
+    trained("blackbox", Dataset.open(tmp_path / "annotated"), tmp_path / "run", ONCE)
+    with pytest.raises(DataError, match="is an annotated copy; add examples to the dataset that it was made of"):
+        mended(tmp_path / "run", Dataset.open(tmp_path / "annotated"), tmp_path / "out", strategy="fresh", budget=3)
 
 
 @pytest.mark.parametrize("strategy", ["augment", "fresh", "reweight"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assay.base import UnknownName
-from assay.lab import absent_tables, departures, fidelity, find_study, ready_studies, tables_of
+from assay.lab import departures, fidelity, find_study, ready_studies, tables_of
 from assay.metrics import METRICS
 
 READY = ready_studies()
@@ -75,12 +75,12 @@ def test_a_ready_study_writes_to_a_folder_of_its_name_and_size():
     assert find_study("rsbench-table-2").output == Path("out/rsbench-table-2-small")
 
 
-KNOWN = fidelity()
+KNOWN = fidelity().studies
 
 
 def test_every_ready_study_has_an_entry_of_what_was_published():
     assert set(KNOWN) == set(READY)
-    assert all(absent.why and absent.numbers >= 0 for absent in absent_tables())
+    assert all(absent.why and absent.numbers >= 0 for absent in fidelity().absent)
 
 
 @pytest.mark.parametrize("name", sorted(KNOWN))

@@ -1,6 +1,5 @@
 """Means, intervals and paired tests over seeds, and the tables that show them beside published numbers."""
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ import pytest
 from scipy import stats
 
 from assay.base import ConfigError, Settings
-from assay.lab import Record, RecordKey, over_tasks, sign_flip, study_from, summaries, tables_of
+from assay.lab import Record, study_from, summaries, tables_of
 
 ALL = "all"
 NOISY = ["plain", {"challenge": "noisy", "annotate": {"label_noise": 0.1}}]
@@ -24,7 +23,7 @@ def record(value, task="two", model="tree", seed=0, metric="label_f1", split="te
 
 
 def key(task="two", model="tree", metric="label_f1", split="test", challenge="plain"):
-    return RecordKey(task, challenge, model, split, metric)
+    return (task, challenge, model, split, metric)
 
 
 def study(published=(), **more):
@@ -56,32 +55,6 @@ def test_a_summary_is_that_of_scipy_and_leaves_out_what_does_not_apply():
     assert math.isnan(summaries([record(0.2)])[key()].low)
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_the_sign_flip_test_counts_every_flip(seed):
-    differences = np.random.default_rng(seed).normal(0.4, 1, 7)
-    flips = [
-        sum(s * d for s, d in zip(signs, differences, strict=True)) for signs in itertools.product((1, -1), repeat=7)
-    ]
-    counted = np.mean([abs(total) >= abs(differences.sum()) - 1e-12 for total in flips])
-    assert sign_flip(differences) == pytest.approx(counted)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_sign_flip_test_of_ranks_is_wilcoxons(seed):
-    rng = np.random.default_rng(seed)
-    signed = rng.permutation(np.arange(1, 10)) * rng.choice([-1, 1], 9)
-    assert sign_flip(signed.astype(float)) == pytest.approx(stats.wilcoxon(signed, method="exact").pvalue)
-
-
-def test_many_pairs_are_drawn_and_agree_with_scipy():
-    differences = np.random.default_rng(3).normal(0.4, 1, 30)
-    expected = stats.permutation_test(
-        (differences,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(0)
-    ).pvalue
-    assert sign_flip(differences) == pytest.approx(expected, abs=0.02) and 0 < sign_flip(np.ones(30)) < 0.001
-    assert sign_flip(np.zeros(3)) == 1.0
-
-
 @pytest.mark.parametrize("pairs", [2, 3, 5, 8, 11])
 def test_differences_are_the_paired_tests_of_scipy(pairs):
     """The p is that of the exact paired permutation test, ties included; the interval that of the paired t-test."""
@@ -104,6 +77,21 @@ def test_differences_are_the_paired_tests_of_scipy(pairs):
     assert row["95 % interval"] == f"{student.low:+.2f} to {student.high:+.2f}"
 
 
+def test_differences_of_many_pairs_are_drawn_and_agree_with_scipy():
+    rng = np.random.default_rng(3)
+    ours, theirs = rng.normal(0.4, 1, 30), np.zeros(30)
+    held = [record(a, model="linear", seed=s) for s, a in enumerate(ours)] + [record(0.0, seed=s) for s in range(30)]
+    expected = stats.permutation_test(
+        (ours - theirs,), np.mean, permutation_type="samples", n_resamples=20_000, rng=np.random.default_rng(0)
+    ).pvalue
+    made = study(seeds=list(range(30)))
+    (row,) = table_of(made, held, "Differences from tree")
+    assert float(row["p"]) == pytest.approx(expected, abs=0.02)
+    sure = [record(value, model=model, seed=s) for model, value in (("linear", 1.0), ("tree", 0.0)) for s in range(30)]
+    (row,) = table_of(made, sure, "Differences from tree")
+    assert float(row["p"]) < 0.001
+
+
 def test_pairs_are_of_equal_challenge_seed_fold_split_and_metric():
     held = [record(0.9, model="linear", fold=0), record(0.4, fold=0), record(0.7, model="linear", fold=1)]
     held += [record(0.2, fold=2), record(0.1, challenge="noisy", fold=1), record(0.3, seed=1, fold=1)]
@@ -114,7 +102,7 @@ def test_pairs_are_of_equal_challenge_seed_fold_split_and_metric():
 def test_numbers_over_tasks_need_all_tasks():
     held = [record(0.2), record(0.6, "three"), record(0.5, seed=1), record(1.0, model="mlp"),
             record(math.nan, "three", "mlp"), record(0.1, split="ood"), record(0.9, "three", challenge="noisy")]  # fmt: skip
-    found = summaries(over_tasks(held))
+    found = {one: mean for one, mean in summaries(held, over_all=True).items() if one.task == ALL}
     assert list(found) == [key(ALL)] and (found[key(ALL)].mean, found[key(ALL)].runs) == (pytest.approx(0.4), 1)
 
 

@@ -1,32 +1,20 @@
-"""The models of runs: which runs a path stands for, and who answers for a predictions file."""
+"""The models of runs: who answers for a predictions file, and what is compared with it."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import assay
 from assay.base import ConfigError, DataError
 from assay.dataset import Dataset
-from assay.lab import accuracy_of, answering_for, runs_in
+from assay.lab import answering_for
 from assay.testing import TwoSquares, constant, oracle, small_dataset
 
 
 @pytest.fixture(scope="module")
 def squares(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return small_dataset(TwoSquares(), tmp_path_factory.mktemp("squares") / "data")
-
-
-def test_a_path_stands_for_a_run_or_for_those_in_it_by_name(tmp_path: Path) -> None:
-    for name in ("b", "c", "a"):
-        (tmp_path / "runs" / name).mkdir(parents=True)
-        (tmp_path / "runs" / name / "run.json").touch()
-    (tmp_path / "runs" / "half").mkdir()
-    assert runs_in(tmp_path / "runs") == [tmp_path / "runs" / name for name in "abc"]
-    assert runs_in(tmp_path / "runs" / "a") == [tmp_path / "runs" / "a"]
-    (tmp_path / "said.parquet").touch()
-    assert runs_in(tmp_path / "said.parquet") == [tmp_path / "said.parquet"]
-    with pytest.raises(DataError, match="holds no finished run and is no predictions file"):
-        runs_in(tmp_path / "runs" / "half")
 
 
 def test_a_predictions_file_answers_for_its_split_alone(tmp_path: Path, squares: Dataset, mnlogic: Dataset) -> None:
@@ -44,11 +32,19 @@ def test_a_predictions_file_answers_for_its_split_alone(tmp_path: Path, squares:
         answering_for(path, mnlogic, "test")
 
 
-def test_accuracy_is_over_examples_and_labels_of_a_split(tmp_path: Path, squares: Dataset) -> None:
+def test_a_baseline_is_the_label_accuracy_of_a_run_or_a_predictions_file(tmp_path: Path, squares: Dataset) -> None:
     for name, said in (("right", oracle), ("constant", constant)):
         said(squares["test"]).write(tmp_path / f"{name}.parquet", squares.knowledge)
-    assert accuracy_of(tmp_path / "right.parquet", squares, "test") == 1.0
     share = float((squares["test"].labels == 0).mean())
-    assert 0 < share < 1 and accuracy_of(tmp_path / "constant.parquet", squares, "test") == pytest.approx(share)
+    for baseline, gain in (("right", 0.0), ("constant", 1.0 - share)):
+        asked = {"budget": "0", "policy": "random", "baseline": tmp_path / f"{baseline}.parquet"}
+        found = assay.intervene(tmp_path / "right.parquet", squares, **asked)
+        assert 0 < share < 1 and found.curve.points[0].to_dict()["gain"] == pytest.approx(gain)
     with pytest.raises(DataError, match="has no predictions for split 'valid'"):
-        accuracy_of(tmp_path / "right.parquet", squares, "valid")
+        assay.intervene(tmp_path / "right.parquet", squares, **{**asked, "split": "valid"})
+
+
+def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "half").mkdir()
+    with pytest.raises(DataError, match="holds no finished run and is no predictions file"):
+        assay.intervene(tmp_path / "half")

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from assay.base import ConfigError, RunFailed, Settings
-from assay.lab import LocalWorkers, load_study, perform, read_records, run_study, study_from
+from assay.lab import LocalWorkers, find_study, perform, read_records, run_study, study_from
 from tests.pixels import TASK
 from tests.samples import needs_task
 
@@ -205,7 +205,7 @@ def own(folder, *models, **more):
     (folder / "own.py").write_text(SLIP)
     given = {**TINY, "models": [f"own.py:{name}" for name in models], "analyses": [], **more}
     (folder / "study.yaml").write_text(yaml.safe_dump(given))
-    return load_study(folder / "study.yaml", folder / "out", [folder / "own.py"])
+    return find_study(str(folder / "study.yaml"), output=folder / "out", code=[folder / "own.py"])
 
 
 def test_an_error_of_any_kind_does_not_stop_the_rest(tmp_path):
@@ -297,21 +297,21 @@ def test_a_mistake_is_told_with_its_line(right, wrong, message, tmp_path):
     path = tmp_path / "s.yaml"
     path.write_text(FILE.replace(right, wrong))
     with pytest.raises(ConfigError, match=message) as caught:
-        load_study(path)
+        find_study(str(path))
     assert "\n" not in str(caught.value)
 
 
 def test_a_file_without_mistakes_is_planned(tmp_path):
     path = tmp_path / "s.yaml"
     path.write_text(FILE)
-    assert len(load_study(path).runs) == 12 and load_study(path).output == Path("out")
+    assert len(find_study(str(path)).runs) == 12 and find_study(str(path)).output == Path("out")
 
 
 def test_the_study_in_the_docs_is_one(tmp_path):
     page = (Path(__file__).parents[3] / "docs" / "studies.md").read_text()
     path = tmp_path / "s.yaml"
     path.write_text(page.split("```yaml\n")[1].split("```")[0])
-    assert len(load_study(path).runs) == 27 and yaml.safe_load(path.read_text())["n"] == 2000
+    assert len(find_study(str(path)).runs) == 27 and yaml.safe_load(path.read_text())["n"] == 2000
 
 
 @pytest.mark.parametrize("output", ["../elsewhere", "/tmp/elsewhere", "a/../../b"])
@@ -319,5 +319,5 @@ def test_a_study_file_writes_under_the_folder_that_one_is_in(output, tmp_path):
     file = tmp_path / "study.yaml"
     file.write_text(yaml.safe_dump({"tasks": ["mnlogic"], "models": ["tree"], "output": output}))
     with pytest.raises(ConfigError, match="lies outside of this folder; to write there, say -o"):
-        load_study(file)
-    assert load_study(file, tmp_path / "there").output == tmp_path / "there"
+        find_study(str(file))
+    assert find_study(str(file), output=tmp_path / "there").output == tmp_path / "there"

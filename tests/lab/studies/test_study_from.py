@@ -6,7 +6,7 @@ import pytest
 
 from assay.base import AssayError, ConfigError, Settings, UnknownName, forget_files
 from assay.dataset import Dataset
-from assay.lab import load_study, study_from
+from assay.lab import find_study, study_from
 from tests.samples import needs_task
 
 pytestmark = needs_task("mnlogic")
@@ -102,13 +102,13 @@ def test_the_code_of_a_run_is_in_its_name_and_is_run_only_if_that_is_allowed(tmp
         with pytest.raises(
             ConfigError, match=r"study.yaml line 1: 'mine.py:Oak' is code.*--allow-code mine.py \(mine.py"
         ):
-            load_study(Path("study.yaml"))
-        found.append([run.name for run in load_study(Path("study.yaml"), code=[Path("mine.py")]).runs])
+            find_study("study.yaml")
+        found.append([run.name for run in find_study("study.yaml", code=[Path("mine.py")]).runs])
         forget_files()
     assert found[0][0] != found[1][0] and found[0][1] == found[1][1]  # the tree is not of this file
     Path("study.yaml").write_text("{tasks: ['gone.py'], models: [tree]}")
     with pytest.raises(ConfigError, match=r"'gone.py' is code.*--allow-code gone.py$"):
-        load_study(Path("study.yaml"))
+        find_study("study.yaml")
 
 
 def test_no_file_is_run_because_a_study_names_a_metric() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from assay.lab import find_suite, make_data, perform, summary_of
+from assay.lab import find_suite, make_data, perform
 
 SPLITS = {"train": 64, "valid": 16, "test": 40, "hard": 16, "pairs": 12}
 SETTINGS = {"pixels": True, "k": 3, "formula": "a and b or c", "prop_in_distribution": 1.0}
@@ -77,7 +77,7 @@ def output(tmp_path_factory) -> Path:
 def suite(output):
     """Return the suite with the fingerprints of what it makes."""
     unpinned = suite_of(CONFIG)
-    faults, config = make_data(unpinned, output, workers=Here()).faults, summary_of(unpinned)
+    faults, config = make_data(unpinned, output, workers=Here()).faults, unpinned.to_dict()
     for name, fault in faults.items():
         config["datasets"][name]["fingerprint"] = fault.split("fingerprint ")[1].split(",")[0]
     return suite_of(config)

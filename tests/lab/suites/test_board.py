@@ -47,7 +47,7 @@ class Tags(HTMLParser):
 def site(suite, output, tmp_path):
     for name in ("cbm", "cem", "theirs"):
         write_rows([one for one in ROWS if one.model == name], tmp_path / "rows" / f"{name}.parquet")
-    write_board(suite, [tmp_path / "rows"], tmp_path / "board", output / "data", "https://example.org/viewer/")
+    write_board(suite, [tmp_path / "rows"], tmp_path / "board", output, "https://example.org/viewer/")
     return tmp_path / "board"
 
 
@@ -165,7 +165,7 @@ def test_markdown_and_latex_hold_the_verdicts(site):
 
 
 def test_the_same_rows_give_the_same_bytes(site, suite, output, tmp_path):
-    write_board(suite, [tmp_path / "rows"], tmp_path / "again", output / "data", "https://example.org/viewer")
+    write_board(suite, [tmp_path / "rows"], tmp_path / "again", output, "https://example.org/viewer")
     for page in site.rglob("*.*"):
         assert page.read_bytes() == (tmp_path / "again" / page.relative_to(site)).read_bytes()
 

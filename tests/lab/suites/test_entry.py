@@ -1,6 +1,7 @@
 """Entries from other frameworks are scored like runs; what is missing, tampered with, or against the level is refused."""
 
 import math
+import re
 import shutil
 
 import numpy as np
@@ -12,7 +13,7 @@ import yaml
 
 from assay.base import AssayError
 from assay.dataset import Dataset
-from assay.lab import score_entry, summary_of
+from assay.lab import read_rows, score_entry
 
 SPLITS = ("test", "hard", "pairs")
 FACTS = {"name": "theirs", "level": "concepts", "seeds": [0], "link": "https://example.org/theirs"}
@@ -38,7 +39,7 @@ def data(output):
 
 @pytest.fixture
 def entry(suite, data, tmp_path):
-    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(summary_of(suite), sort_keys=False))
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(suite.to_dict(), sort_keys=False))
     folder = tmp_path / "entry"
     for name in suite.datasets:
         write_by_hand(folder, Dataset.open(data / name), name)
@@ -51,9 +52,16 @@ def declare(entry, **facts):
     (entry / "entry.yaml").write_text(yaml.safe_dump({"suite": str(entry.parent / "tiny.yaml"), **FACTS, **facts}))
 
 
+def scored(entry, data, **more):
+    """Return the rows of an entry, which are then among the records."""
+    rows = score_entry(entry, data.parent, entry.parent / "records", **more)
+    assert {row.key for row in read_rows(entry.parent / "records")} == {row.key for row in rows}
+    return rows
+
+
 def refusal(entry, data):
     with pytest.raises(AssayError) as caught:
-        score_entry(entry, data)
+        scored(entry, data)
     assert "\n" not in str(caught.value)
     return str(caught.value)
 
@@ -64,7 +72,7 @@ def change(entry, how, split="test", dataset="plain"):
 
 
 def test_predictions_made_by_hand_are_scored(entry, data):
-    rows = score_entry(entry, data)
+    rows = scored(entry, data)
     assert [(row.dataset, row.seed, row.status) for row in rows] == [("plain", 0, "done"), ("noisy", 0, "done")]
     row = rows[0]
     assert (row.model, row.level, row.link) == ("theirs", "concepts", FACTS["link"])
@@ -73,11 +81,19 @@ def test_predictions_made_by_hand_are_scored(entry, data):
     assert sorted(map(int, yaml.safe_load(row.wrong))) == list(range(0, 40, 5))
 
 
+def test_a_second_entry_of_a_name_is_refused_and_the_same_one_is_not(entry, data):
+    rows = scored(entry, data)
+    assert [row.to_dict() for row in scored(entry, data)] == [row.to_dict() for row in rows]
+    change(entry, lambda frame: frame.assign(label_y=True))
+    assert re.search(r"holds rows of another entry that is called 'theirs'; choose another name$", refusal(entry, data))
+    assert [row.scored for row in read_rows(entry.parent / "records")] == [rows[1].scored, rows[0].scored]
+
+
 def test_a_dataset_may_be_refused_with_a_reason(entry, data):
     shutil.rmtree(entry / "noisy")
     assert "no predictions for dataset 'noisy' with seed 0" in refusal(entry, data)
     declare(entry, refused={"noisy": "takes no noise"})
-    rows = {row.dataset: row for row in score_entry(entry, data)}
+    rows = {row.dataset: row for row in scored(entry, data)}
     assert (rows["noisy"].status, rows["noisy"].reason) == ("refused", "takes no noise")
 
 
@@ -112,7 +128,7 @@ def test_seeds_of_all_datasets_are_scored_in_order(entry, data):
         shutil.copytree(entry / name / "seed0", entry / name / "seed1")
     declare(entry, seeds=[1, 0])
     told = []
-    rows = score_entry(entry, data, lambda *numbers: told.append(numbers))
+    rows = scored(entry, data, watch=lambda *numbers: told.append(numbers))
     assert [(row.dataset, row.seed) for row in rows] == [("plain", 1), ("plain", 0), ("noisy", 1), ("noisy", 0)]
     assert told == [(0, 2), (1, 2)]
 
@@ -147,7 +163,7 @@ def test_concepts_read_off_the_truth_are_refused_unless_the_level_sees_them(entr
         write_by_hand(entry, Dataset.open(data / name), name, doubt=1.0)
     assert "is right and certain, as if read off the truth" in refusal(entry, data)
     declare(entry, level="symbols")
-    assert len(score_entry(entry, data)) == 2
+    assert len(scored(entry, data)) == 2
 
 
 @pytest.mark.parametrize(

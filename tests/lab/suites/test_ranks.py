@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from assay.lab import BoardRow, SuiteBoard, rank_table
+from assay.lab import BoardRow, SuiteBoard
 from tests.lab.suites.conftest import CONFIG, suite_of
 
 
@@ -118,7 +118,7 @@ def test_the_table_of_ranks_has_each_measure_in_its_place():
         BoardRow("s", "d0", model, "rule", 0, "done", label_f1=f1, collapse=collapse)
         for model, f1, collapse in (("a", 0.9, 0.5), ("b", 0.5, 0.1))
     ]
-    table = rank_table(SuiteBoard(suite_of(CONFIG), tuple(rows)))
+    table = SuiteBoard(suite_of(CONFIG), tuple(rows)).rank_table
     told = {row[1]: dict(zip(table.head, row, strict=True)) for row in table.rows}
     assert {(name, told["a"][name]) for name in table.head[2:] if told["a"][name] != "–"} == {
         ("label F1", "1.0 (1.0–1.0)"), ("collapse", "2.0 (2.0–2.0)"),

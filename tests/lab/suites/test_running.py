@@ -9,7 +9,7 @@ import pytest
 from assay.base import ConfigError, DataError, RunFailed, UnknownName
 from assay.contracts import read_predictions
 from assay.dataset import Dataset
-from assay.lab import BoardRow, SuiteOrder, plain, read_rows, run_suite, summary_of, write_rows
+from assay.lab import BoardRow, SuiteOrder, read_rows, run_suite, write_rows
 from tests.lab.suites.conftest import Here, suite_of
 
 MODELS = ("blackbox", "cbm", "dpl", "tree", "popper")
@@ -97,7 +97,7 @@ def test_who_cannot_take_a_dataset_says_why(rows):
 def test_rows_that_are_there_are_kept_and_refused_ones_tried_again(rows, suite, output):
     told = []
     again = run_suite(SuiteOrder(suite, MODELS), output, say=told.append, workers=Here())
-    assert [plain(row) for row in again] == [plain(row) for row in rows]
+    assert [row.to_dict() for row in again] == [row.to_dict() for row in rows]
     assert [line for line in told if line.startswith("tiny")] == ["tiny: 4 runs to do, 16 rows kept"]
     assert not [line for line in told if line.startswith("trained")]
 
@@ -113,14 +113,14 @@ def test_rows_alone_are_enough_to_go_on_and_runs_need_not_be_kept(rows, suite, o
 
 def test_a_model_that_breaks_has_a_row_that_says_so(suite, tmp_path):
     broken = {"cbm": {"level": "concepts", "settings": {"learning_rate": 1e30}}}
-    config = {**summary_of(suite), "models": broken}
+    config = {**suite.to_dict(), "models": broken}
     rows = run_suite(SuiteOrder(suite_of(config), ("cbm",), ("plain",), (0,)), tmp_path, workers=Here())
     assert [row.status for row in rows] == ["failed"] and "became NaN" in rows[0].reason
     assert rows[0].fingerprint == suite.dataset("plain").fingerprint and "\n" not in rows[0].reason
 
 
 def test_data_that_cannot_be_made_stop_no_others(suite, tmp_path):
-    config = summary_of(suite)
+    config = suite.to_dict()
     config["datasets"] = {"odd": {**config["datasets"]["plain"], "fingerprint": "0" * 32}, **config["datasets"]}
     with pytest.raises(RunFailed, match="1 of 2 datasets failed; odd: .*has fingerprint"):
         run_suite(SuiteOrder(suite_of(config), ("tree",), ("odd", "plain"), (0,)), tmp_path, workers=Here())
@@ -146,7 +146,7 @@ def test_rows_are_written_and_read_as_they_are(tmp_path):
     assert (tmp_path / "m.parquet").read_bytes() == first
     read = read_rows(tmp_path)
     assert [row.seed for row in read] == [0, 1] and np.isnan(read[0].ood)
-    assert plain(read[0])["ood"] is None and plain(read[0])["label_f1"] == 0.5
+    assert read[0].to_dict()["ood"] is None and read[0].to_dict()["label_f1"] == 0.5
     (tmp_path / "bad.parquet").write_bytes(b"x")
     with pytest.raises(DataError, match="holds no rows of a suite, or is damaged"):
         read_rows(tmp_path / "bad.parquet")

@@ -1,14 +1,13 @@
-"""Records that several commands write at once lose no row; a second entry of a name, and rows that cannot be, are refused."""
+"""Records that several commands write at once lose no row; rows that cannot be are refused."""
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 from benchmarks.rows import rows_at_once, spoilt_rows
 
-from assay.base import AssayError, DataError
-from assay.lab import BoardRow, add_entry, read_rows, write_rows
+from assay.base import AssayError
+from assay.lab import BoardRow, read_rows, write_rows
 from tests.samples import needs_task
 
 
@@ -27,15 +26,6 @@ def test_a_row_that_cannot_be_is_refused_and_no_other(tmp_path):
             assert "\n" not in str(error), name
             refused += 1
     assert accepted >= 20 and refused >= 20
-
-
-def test_a_second_entry_of_a_name_is_refused(tmp_path):
-    mine = BoardRow("s", "d", "mine", "rule", 0, "refused", reason="why", scored="a" * 64)
-    path = add_entry([mine], tmp_path)
-    assert add_entry([mine], tmp_path) == path
-    with pytest.raises(DataError, match=r"holds rows of another entry that is called 'mine'; choose another name$"):
-        add_entry([replace(mine, scored="b" * 64)], tmp_path)
-    assert [row.scored for row in read_rows(tmp_path)] == ["a" * 64]
 
 
 def test_rows_of_before_hashes_were_kept_are_read(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from assay.base import ConfigError, Settings
-from assay.lab import load_study, plan_of, run_study, study_from
+from assay.lab import find_study, plan_of, run_study, study_from
 from assay.models import SECONDS, Order, Training, bfloat16_fault, device_for, train_run, train_together
 from tests.pixels import QUICK, TASK
 
@@ -119,7 +119,7 @@ def test_a_study_is_refused_before_anything_is_made(cpu, tmp_path):
     cpu(by_signal("SIGILL"))
     (tmp_path / "study.yaml").write_text(STUDY)
     with pytest.raises(ConfigError, match=f"^study.yaml line 9: {DIES}"):
-        run_study(load_study(tmp_path / "study.yaml", tmp_path / "out"))
+        run_study(find_study(str(tmp_path / "study.yaml"), output=tmp_path / "out"))
     assert not (tmp_path / "out").exists()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from assay.base import (
     ConfigError,
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
 SHIFTED_FIRST = ("unconfounded", "ood")
 """Of the splits that differ from training, the one whose label accuracy is shown first."""
-CURVE_HEAD = ("round", "spent", "verdict", "label F1", "concept F1", "elsewhere", "seconds", "why")
 RECORD = "mending.json"
 Progress = Callable[[str, float, float, str], None]
 """Told what is done, how far, of how much, and a note."""
@@ -105,6 +104,8 @@ class MendingRound:
 class MendingCurve:
     """The rounds of a mending, the first being the run that it began with."""
 
+    head: ClassVar = ("round", "spent", "verdict", "label F1", "concept F1", "elsewhere", "seconds", "why")
+    """What the cells of a round are."""
     strategy: str
     rounds: tuple[MendingRound, ...]
     goal: tuple[str, ...]
@@ -158,7 +159,7 @@ class MendingCurve:
         return f"MendingCurve({self.text}; {len(self.rounds) - 1} rounds)"
 
     def _repr_html_(self) -> str:
-        return html_text(self.text, bold=True) + html_table(list(CURVE_HEAD), [one.cells for one in self.rounds])
+        return html_text(self.text, bold=True) + html_table(list(self.head), [one.cells for one in self.rounds])
 
 
 def mend_run(

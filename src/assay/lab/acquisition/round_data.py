@@ -215,19 +215,14 @@ class TrainingRedraw:
         return table_of(self._task, worlds, file_names(TRAIN, index), index)
 
 
-"""What a manifest says of examples that were added."""
-
-
-def add_examples(
-    dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str = "train"
-) -> Manifest:
-    """Write a copy of a dataset with further rows in a split, and return its manifest."""
-    if any(name.startswith(GIVEN) for name in dataset[split].columns):
+def add_examples(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any]) -> None:
+    """Write a copy of a dataset with further training rows, a shard of their own; all other files are as they were."""
+    if any(name.startswith(GIVEN) for name in dataset[TRAIN].columns):
         raise DataError(
             f"{str(dataset.folder)!r} is an annotated copy; add examples to the dataset that it was made of"
         )
     with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
-        return _write(dataset.fetch_all(), table, half, about, split)
+        _write(dataset.fetch_all(), table, half, about)
 
 
 def _is_of(folder: Path, dataset: Dataset) -> bool:
@@ -238,18 +233,16 @@ def _is_of(folder: Path, dataset: Dataset) -> bool:
         return False
 
 
-def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any], split: str) -> Manifest:
+def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any]) -> None:
     old = dataset.manifest
     for shard in old.shards:
         copy_file(dataset.folder / shard.file, folder / shard.file)
     splits = [
-        entry.but(**_extended(dataset, table, folder, entry)) if entry.name == split else entry for entry in old.splits
+        entry.but(**_extended(dataset, table, folder, entry)) if entry.name == TRAIN else entry for entry in old.splits
     ]
-    added = {"parent": dataset.fingerprint, "split": split, "examples": table.num_rows, **about}
+    added = {"parent": dataset.fingerprint, "split": TRAIN, "examples": table.num_rows, **about}
     body = {**old.to_dict(), "task": old.task.but(added=added), "splits": splits, "versions": versions()}
-    manifest = Manifest.of(body)
-    write_description(folder, manifest)
-    return manifest
+    write_description(folder, Manifest.of(body))
 
 
 def _extended(dataset: Dataset, table: pa.Table, folder: Path, entry: SplitRecord) -> dict[str, Any]:

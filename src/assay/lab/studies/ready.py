@@ -9,7 +9,7 @@ other.
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
@@ -163,28 +163,17 @@ class Departure:
     """Empty where nobody has said why."""
 
 
-@lru_cache(maxsize=1)
-def _file() -> Settings:
-    return load_yaml(Path(str(files("assay.lab.studies").joinpath(FILE))))
+class Fidelity(Config):
+    """What was published: for each ready study, and what no study repeats."""
+
+    studies: dict[str, StudyFidelity]
+    absent: list[Absent]
 
 
-def fidelity() -> dict[str, StudyFidelity]:
-    """Return what was published, for each ready study."""
-    studies = _file().values.get("studies", {})
-    return {name: validate(StudyFidelity, Settings(values)) for name, values in studies.items()}
-
-
-def fidelity_of(name: str) -> StudyFidelity:
-    """Return what was published for one ready study."""
-    known = fidelity()
-    if name not in known:
-        raise UnknownName(f"nothing published is known of study {name!r}{suggestion(name, known)}")
-    return known[name]
-
-
-def absent_tables() -> list[Absent]:
-    """Return the published tables and figures that no study repeats."""
-    return [validate(Absent, Settings(values)) for values in _file().values.get("absent", [])]
+@cache
+def fidelity() -> Fidelity:
+    """Return what was published."""
+    return validate(Fidelity, load_yaml(Path(str(files("assay.lab.studies").joinpath(FILE)))))
 
 
 def departures(name: str) -> list[Departure]:
@@ -192,7 +181,10 @@ def departures(name: str) -> list[Departure]:
 
     A row that says of a setting that ours departs, and it does not, is an error: it is out of date.
     """
-    study, known, found = find_study(name, "paper"), fidelity_of(name), list[Departure]()
+    study, published_of, found = find_study(name, "paper"), fidelity().studies, list[Departure]()
+    if name not in published_of:
+        raise UnknownName(f"nothing published is known of study {name!r}{suggestion(name, published_of)}")
+    known = published_of[name]
     for model, row in known.rows.items():
         ours = _settings_of(study, model)
         for key, published in {**known.paper, **row.paper}.items():

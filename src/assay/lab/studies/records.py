@@ -49,13 +49,13 @@ class Record:
     assay: str
 
 
-def records_of(steps: Sequence[RunStep], output: Path) -> list[Record]:
-    """Return the records of the runs that are finished."""
-    records = []
-    for step in steps:
-        path = folder_of(step, output) / RECORDS
-        if path.exists():
-            records += _of_run(step, path)
+def write_records(steps: Sequence[RunStep], output: Path) -> list[Record]:
+    """Write the records of the runs that are finished, what each run was and what it took; return the records."""
+    paths = {step.name: folder_of(step, output) / RECORDS for step in steps}
+    records = [record for step in steps if paths[step.name].exists() for record in _of_run(step, paths[step.name])]
+    write_atomically(output / SCORES, _parquet([asdict(record) for record in records]))
+    write_atomically(output / RUNS, _parquet([_run(step, output) for step in steps]))
+    write_atomically(output / USAGES, _parquet([usage for step in steps if (usage := _usage(step, output))]))
     return records
 
 
@@ -90,14 +90,6 @@ def _of_run(step: RunStep, path: Path) -> list[Record]:
 
 def _number(value: float | None) -> float:
     return math.nan if value is None else float(value)
-
-
-def write_records(records: Sequence[Record], steps: Sequence[RunStep], output: Path) -> Path:
-    """Write the records, what each run was and what it took, and return the file of the records."""
-    write_atomically(output / SCORES, _parquet([asdict(record) for record in records]))
-    write_atomically(output / RUNS, _parquet([_run(step, output) for step in steps]))
-    write_atomically(output / USAGES, _parquet([usage for step in steps if (usage := _usage(step, output))]))
-    return output / SCORES
 
 
 def _usage(step: RunStep, output: Path) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from assay.base import RunFailed
 from assay.lab.steps import PLAIN, Outcome, folder_of, is_finished, title_of
-from assay.lab.studies.records import Record, records_of, write_records
+from assay.lab.studies.records import Record, write_records
 from assay.lab.studies.study import Study
 from assay.lab.studies.summary import (
     ALL,
@@ -37,7 +37,7 @@ def tables_of(study: Study, records: Sequence[Record]) -> list[Table]:
     """Return the tables of a study: means over seeds, what was published, and how models differ from the baseline."""
     published = published_numbers(study)
     over_all = any(key.task == ALL for key in published)
-    summarised = summaries([*records, *over_tasks(records)] if over_all else records)
+    summarised = summaries(records, over_all)
     tables = [_main(study, summarised, published, split) for split in _splits(study, records)]
     differences = comparisons(records, study.baseline)
     if differences and len(study.config.seeds) * max(1, study.config.folds) > 1:
@@ -264,8 +264,7 @@ def _finish(study: Study, failed: Sequence[Outcome], watch: Watch) -> Path:
         write_pages,
     )
 
-    records = records_of(study.runs, study.output)
-    write_records(records, study.runs, study.output)
+    records = write_records(study.runs, study.output)
     done = [folder_of(step, study.output) for step in study.runs if is_finished(step, study.output)]
     if not done:
         first = failed[0] if failed else Outcome("", False, 0.0, "there is none to run")

@@ -8,6 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +26,7 @@ ALL = "all"
 KEYS = ("task", "model", "metric", "split", "challenge", "value", "deviation", "source")
 
 
-@dataclass(frozen=True)
-class RecordKey:
+class RecordKey(NamedTuple):
     """What a record is about: everything but the seed and the fold."""
 
     task: str
@@ -67,10 +67,13 @@ class Comparison:
         return len(self.differences)
 
 
-def summaries(records: Sequence[Record]) -> dict[RecordKey, SeedSummary]:
-    """Return the mean of every number over seeds and folds; runs to which a metric does not apply are left out."""
+def summaries(records: Sequence[Record], over_all: bool = False) -> dict[RecordKey, SeedSummary]:
+    """Return the mean of every number over seeds and folds; runs to which a metric does not apply are left out.
+
+    With `over_all` there are also means over all tasks, as those of a task `all`.
+    """
     values: dict[RecordKey, list[float]] = defaultdict(list)
-    for record in records:
+    for record in [*records, *(over_tasks(records) if over_all else ())]:
         if not math.isnan(record.value):
             values[record_key(record)].append(record.value)
     return {key: _summary(key, np.array(column)) for key, column in values.items()}

@@ -299,34 +299,34 @@ class SuiteBoard:
                     groups.setdefault((model.name, f"{cell.verdict}: {cell.why}"), []).append(cell.dataset)
         return [(model, reason, names) for (model, reason), names in groups.items()]
 
+    @property
+    def verdict_table(self) -> Table:
+        """The verdicts as a table: a row for each model, a column for each dataset."""
+        head = ("level", "model", *(data.name for data in self.datasets))
+        rows = []
+        for model in self.models:
+            cells = [f"{cell.verdict} {cell.seeds}".strip() or NONE for cell in model.cells]
+            rows.append((model.level, model.name, *cells))
+        note = "The most frequent verdict over seeds, and how many seeds have it."
+        return Table(f"{self.suite.name}: verdicts", head, tuple(rows), 2, note)
+
+    @property
+    def rank_table(self) -> Table:
+        """The mean ranks as a table, models of a level among themselves."""
+        head = ("level", "model", *(measure.title for measure in RANKED))
+        rows = []
+        for model in self.models:
+            found = [self.ranks.get((model.name, measure.name)) for measure in RANKED]
+            if any(found):
+                rows.append((model.level, model.name, *(NONE if rank is None else rank.text for rank in found)))
+        note = (
+            "The mean rank over datasets among the models of the level, 1 the best, with a 95 % interval from 1,000 "
+            "resamples of datasets and seeds. A model that refuses a dataset ranks last there."
+        )
+        return Table(f"{self.suite.name}: mean ranks within each level", head, tuple(rows), 2, note)
+
 
 def _place(kind: str) -> int:
     """Return where a verdict stands among all, the gravest first; one that is not registered here counts as gravest."""
     order = kinds_in_order()
     return order.index(kind) + 1 if kind in order else 0
-
-
-def verdict_table(board: SuiteBoard) -> Table:
-    """Return the verdicts as a table: a row for each model, a column for each dataset."""
-    head = ("level", "model", *(data.name for data in board.datasets))
-    rows = []
-    for model in board.models:
-        cells = [f"{cell.verdict} {cell.seeds}".strip() or NONE for cell in model.cells]
-        rows.append((model.level, model.name, *cells))
-    note = "The most frequent verdict over seeds, and how many seeds have it."
-    return Table(f"{board.suite.name}: verdicts", head, tuple(rows), 2, note)
-
-
-def rank_table(board: SuiteBoard) -> Table:
-    """Return the mean ranks as a table, models of a level among themselves."""
-    head = ("level", "model", *(measure.title for measure in RANKED))
-    rows = []
-    for model in board.models:
-        found = [board.ranks.get((model.name, measure.name)) for measure in RANKED]
-        if any(found):
-            rows.append((model.level, model.name, *(NONE if rank is None else rank.text for rank in found)))
-    note = (
-        "The mean rank over datasets among the models of the level, 1 the best, with a 95 % interval from 1,000 "
-        "resamples of datasets and seeds. A model that refuses a dataset ranks last there."
-    )
-    return Table(f"{board.suite.name}: mean ranks within each level", head, tuple(rows), 2, note)

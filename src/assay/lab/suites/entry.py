@@ -28,8 +28,8 @@ from assay.base import (
 from assay.contracts import PAIRS, Answer, Predictions, read_predictions
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose_predictions
-from assay.lab.suites.rows import TEST, BoardRow, Judged, hash_of_files, refuse_second, row_of_predictions
-from assay.lab.suites.running import open_data
+from assay.lab.suites.rows import TEST, BoardRow, Judged, add_entry, hash_of_files, refuse_second, row_of_predictions
+from assay.lab.suites.running import DATA, open_data
 from assay.lab.suites.suite import TEST_CONCEPTS, Suite, SuiteDataset, find_suite
 
 ENTRY = "entry.yaml"
@@ -108,26 +108,34 @@ def _refuse(config: EntryConfig, suite: Suite, settings: Settings) -> None:
 
 
 def score_entry(
-    folder: Path,
-    data: Path,
-    watch: Callable[[int, int], None] = lambda done, whole: None,
-    records: Path | None = None,
+    folder: Path, output: Path, records: Path, watch: Callable[[int, int], None] = lambda done, whole: None
 ) -> list[BoardRow]:
-    """Check an entry against the suite's datasets, which lie in `data`, and return its rows.
+    """Check an entry against the suite's datasets, add its rows to the records, and return them.
 
-    Nothing is scored unless all is there: each dataset with all seeds, or a reason; nor if `records` has another entry
-    of its name.
+    Nothing is scored unless all is there: each dataset with all seeds, or a reason; nor if there are rows of another
+    entry of its name.
+
+    Parameters
+    ----------
+    folder
+        The entry: `entry.yaml`, and predictions files by dataset and seed.
+    output
+        The folder of the suite, whose `data` has the datasets.
+    records
+        The folder that gets the rows, a file for each model.
+    watch
+        Is told how many of how many datasets are scored.
     """
     entry = SuiteEntry.open(folder)
-    if records is not None:
-        refuse_second(entry.config.name, entry.scored, records)
+    refuse_second(entry.config.name, entry.scored, records)
     wanted = [d for d in entry.suite.datasets.values() if d.name not in entry.config.refused]
     rows = [_refused(entry, name, seed) for name in entry.config.refused for seed in entry.config.seeds]
     found = {d.name: {seed: _folder(entry, d, seed) for seed in entry.config.seeds} for d in wanted}
     for place, dataset in enumerate(wanted):
         watch(place, len(wanted))
-        opened = open_data(entry.suite, dataset, data / dataset.name)
+        opened = open_data(entry.suite, dataset, output / DATA / dataset.name)
         rows += [_score(entry, opened, dataset.name, seed, found[dataset.name][seed]) for seed in entry.config.seeds]
+    add_entry(rows, records)
     return rows
 
 

@@ -45,10 +45,10 @@ class MatrixCell:
     seconds: float = 0.0
 
 
-def small_datasets(suite: Suite, folder: Path, families: Iterable[str] = ()) -> dict[str, Dataset]:
-    """Make a small dataset of each family, by default of all, and return them by family."""
+def _small_datasets(suite: Suite, folder: Path, families: Iterable[str]) -> dict[str, Dataset]:
+    """Make a small dataset of each family, and return them by family."""
     datasets: dict[str, Dataset] = {}
-    for family in tuple(families) or FAMILIES:
+    for family in families:
         recipe = _recipe_of(family, suite)
         names = [split.name for split in recipe.splits]
         sizes = {name: SMALL.get(name, 0) for name in [*names, "pairs"]}
@@ -68,11 +68,12 @@ def _recipe_of(family: str, suite: Suite) -> Recipe:
     return Recipe(task.name, Settings(dict(task.trial)))
 
 
-def matrix_cells(datasets: Mapping[str, Dataset], models: Iterable[str] = ()) -> Iterator[MatrixCell]:
-    """Try models, by default all that are registered, on datasets by family, and give each cell when it is tried."""
-    for family, data in datasets.items():
-        for model in models or MODELS:
-            yield try_cell(model, family, data)
+def matrix_cells(suite: Suite, models: Sequence[str] = (), families: Sequence[str] = ()) -> Iterator[MatrixCell]:
+    """Try models on a small dataset of each family, by default all on all, and give each cell when it is tried."""
+    with tempfile.TemporaryDirectory() as folder:
+        for family, data in _small_datasets(suite, Path(folder), families or FAMILIES).items():
+            for model in models or MODELS:
+                yield try_cell(model, family, data)
 
 
 def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> MatrixCell:

@@ -125,6 +125,10 @@ class BoardRow:
         """The thresholds that it was judged by, those that are not the defaults."""
         return dict(json.loads(self.statistics).get("thresholds", {}))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the row as plain data, None for a number that does not apply."""
+        return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in asdict(self).items()}
+
     @property
     def key(self) -> tuple[str, int]:
         """What is one row of a model: its dataset and seed."""
@@ -190,16 +194,16 @@ def _checked(cells: Mapping[str, Any], path: Path) -> BoardRow:
 def add_rows(rows: Sequence[BoardRow], path: Path) -> None:
     """Add rows to a file, in place of those of the same dataset and seed; other processes may add some, too."""
     with locked(path.parent):
-        write_rows(merged(read_rows(path), [_checked(asdict(row), path) for row in rows]), path)
+        kept = [*read_rows(path), *(_checked(asdict(row), path) for row in rows)]
+        write_rows({row.key: row for row in kept}.values(), path)
 
 
-def add_entry(rows: Sequence[BoardRow], records: Path) -> Path:
-    """Write the rows of an entry, and return their file; a second entry of the same name is refused."""
+def add_entry(rows: Sequence[BoardRow], records: Path) -> None:
+    """Write the rows of an entry; a second entry of the same name is refused."""
     path = records / f"{rows[0].model}.parquet"
     with locked(records):
         refuse_second(rows[0].model, rows[0].scored, records)
         write_rows([_checked(asdict(row), path) for row in rows], path)
-    return path
 
 
 def refuse_second(name: str, scored: str, records: Path) -> None:
@@ -207,29 +211,6 @@ def refuse_second(name: str, scored: str, records: Path) -> None:
     path = records / f"{name}.parquet"
     if any(row.scored != scored for row in read_rows(path)):
         raise DataError(f"{str(path)!r} holds rows of another entry that is called {name!r}; choose another name")
-
-
-def merged(old: Iterable[BoardRow], new: Iterable[BoardRow]) -> list[BoardRow]:
-    """Return rows with those of the same dataset and seed replaced."""
-    return list({row.key: row for row in (*old, *new)}.values())
-
-
-def measures_of(row: BoardRow) -> Mapping[str, float]:
-    """Return the measures of a row by name."""
-    return {measure.name: getattr(row, measure.name) for measure in MEASURES}
-
-
-def by_model(rows: Sequence[BoardRow]) -> dict[str, list[BoardRow]]:
-    """Return the rows of each model, in the order in which models come."""
-    groups: dict[str, list[BoardRow]] = {}
-    for row in rows:
-        groups.setdefault(row.model, []).append(row)
-    return groups
-
-
-def plain(row: BoardRow) -> dict[str, Any]:
-    """Return a row as plain data, None for a number that does not apply."""
-    return {key: None if isinstance(x, float) and math.isnan(x) else x for key, x in asdict(row).items()}
 
 
 @dataclass(frozen=True)

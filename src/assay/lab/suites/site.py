@@ -10,9 +10,9 @@ import numpy as np
 
 from assay.base import ConfigError, DataError, refuse_links, safe_link, write_atomically
 from assay.dataset import Dataset, versions
-from assay.lab.suites.board import SuiteBoard, rank_table, verdict_table
+from assay.lab.suites.board import SuiteBoard
 from assay.lab.suites.rows import TEST, BoardRow, read_rows
-from assay.lab.suites.running import open_data
+from assay.lab.suites.running import DATA, open_data
 from assay.lab.suites.suite import Suite
 from assay.reporting import page_environment, tex_file
 
@@ -41,11 +41,21 @@ class ShownError:
         return sum(count for _, count in self.wrong)
 
 
-def write_board(suite: Suite, records: Sequence[Path], out: Path, data: Path | None = None, viewer: str = "") -> Path:
+def write_board(suite: Suite, records: Sequence[Path], out: Path, output: Path | None = None, viewer: str = "") -> Path:
     """Write the board of the rows in some folders or files; return its first page.
 
-    `data` is the folder of the suite's datasets, for pictures; `viewer` the address of a folder with a bundle of the
-    viewer for each dataset.
+    Parameters
+    ----------
+    suite
+        The suite; rows of others are left out.
+    records
+        Folders of rows, or files of them.
+    out
+        The folder of the board.
+    output
+        The folder of the suite, for pictures of errors.
+    viewer
+        The address of a folder with a bundle of the viewer for each dataset.
     """
     refuse_links(out)
     if safe_link(viewer) != viewer:
@@ -58,16 +68,16 @@ def write_board(suite: Suite, records: Sequence[Path], out: Path, data: Path | N
     board = SuiteBoard(suite, tuple(rows))
     pages = page_environment()
     shared = {"board": board, "versions": versions(), "viewer": viewer.rstrip("/")}
-    ranks = rank_table(board)
+    ranks = board.rank_table
     for dataset in board.datasets:
-        errors = _errors(board, _opened(suite, dataset.name, data), dataset.name, out)
+        errors = _errors(board, _opened(suite, dataset.name, output), dataset.name, out)
         text = pages.get_template("board_dataset.html").render(**shared, dataset=dataset, errors=errors)
         write_atomically(out / f"{dataset.name}.html", text.encode())
     text = pages.get_template("board.html").render(**shared, ranks=ranks)
     write_atomically(out / "index.html", text.encode())
     markdown = page_environment(html=False).get_template("board.md").render(**shared, ranks=ranks)
     write_atomically(out / "board.md", markdown.encode())
-    write_atomically(out / "board.tex", tex_file([verdict_table(board), ranks]).encode())
+    write_atomically(out / "board.tex", tex_file([board.verdict_table, ranks]).encode())
     return out / "index.html"
 
 
@@ -82,9 +92,9 @@ def _refuse_strange(row: BoardRow, suite: Suite) -> None:
         )
 
 
-def _opened(suite: Suite, name: str, data: Path | None) -> Dataset | None:
+def _opened(suite: Suite, name: str, output: Path | None) -> Dataset | None:
     """Open a dataset, if the folder has it."""
-    folder = None if data is None else data / name
+    folder = None if output is None else output / DATA / name
     return open_data(suite, suite.dataset(name), folder) if folder is not None and folder.exists() else None
 
 

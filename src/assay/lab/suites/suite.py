@@ -5,7 +5,7 @@ asked for, so that a suite can be listed, and its board be built, where some of 
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -169,6 +169,10 @@ class Suite:
             raise UnknownName(f"suite {self.name!r} has no model named {name!r}{suggestion(name, self.config.models)}")
         return self.config.models[name]
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the suite as plain data."""
+        return self.config.model_dump(mode="json")
+
     def settings_of(self, name: str) -> tuple[str, Settings]:
         """Return the registered name of a baseline, and its settings: the suite's where it has such, then its own."""
         baseline = self.baseline(name)
@@ -211,8 +215,3 @@ def check_seeds(suite: Suite, seeds: Sequence[int]) -> list[int]:
     if strange:
         raise ConfigError(f"seed {strange[0]} is none of the suite's; there is: {suite.config.seeds}")
     return list(seeds) or list(suite.config.seeds)
-
-
-def summary_of(suite: Suite) -> Mapping[str, Any]:
-    """Return a suite as plain data, for `--json`."""
-    return suite.config.model_dump(mode="json")
