@@ -11,7 +11,7 @@ import numpy as np
 from assay.base import Array, Codes, ConfigError, DataError
 from assay.contracts import IntervenableModel, Predictions, model_from_predictions, read_predictions
 from assay.dataset import Dataset, SplitData
-from assay.diagnosis import Answering, model_from_predictions
+from assay.diagnosis import Answering
 from assay.runs import RunFolder, check_dataset
 
 if TYPE_CHECKING:

@@ -32,8 +32,8 @@ from assay.base import (
     write_folder,
 )
 from assay.contracts import to_json
-from assay.dataset import NAME, Annotation, Dataset, Fold, Pool, Recipe, make
-from assay.exchange import Machine, annotate, likeliest_codes, read_scores
+from assay.dataset import NAME, Dataset, Fold, Pool, Recipe, make
+from assay.exchange import Annotation, Machine, annotate, likeliest_codes, read_scores
 from assay.lab.analyses import run_analysis
 from assay.lab.judged import JudgedBy, facts_of, is_judged
 from assay.models import reader_for

@@ -11,10 +11,10 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.base import Array, Codes, distinct_rows
+from assay.base import Array, Codes, distinct_rows, join_first, join_words
 from assay.contracts import Predictions
 from assay.dataset import Dataset
-from assay.diagnosis import ASIDE, Diagnosis, Finding, Kind, SplitView, headline, join_first, join_words, tone_of
+from assay.diagnosis import ASIDE, Diagnosis, Finding, Kind, SplitView, headline, tone_of
 from assay.logic import Value
 from assay.metrics import Evidence
 

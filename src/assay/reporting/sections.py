@@ -8,18 +8,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
-from assay.diagnosis import (
-    Diagnosis,
-    Finding,
-    Kind,
-    TableRow,
-    Thresholds,
-    Tone,
-    cells_of,
-    join_words,
-    kinds_in_order,
-    meaning_of,
-)
+from assay.base import join_words
+from assay.diagnosis import Diagnosis, Finding, Kind, TableRow, Thresholds, Tone, cells_of, kinds_in_order, meaning_of
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 

@@ -8,8 +8,8 @@ import pytest
 import assay
 from assay.base import ConfigError, DataError, Settings
 from assay.contracts import BOUNDARY
-from assay.dataset import NUISANCES, Annotation, Dataset
-from assay.exchange import annotate
+from assay.dataset import NUISANCES, Dataset
+from assay.exchange import Annotation, annotate
 from assay.lab import STRATEGIES, Holdings, MendSettings, Situation, mend_run
 from assay.models import Order, train_run
 from assay.render import mark_image

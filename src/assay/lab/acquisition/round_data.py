@@ -15,32 +15,29 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Array, AssayError, Codes, ConfigError, DataError, copy_file, write_folder
-from assay.contracts import BOUNDARY, GIVEN, LABEL, Manifest, SplitRecord, from_column
+from assay.base import Array, Codes, ConfigError, DataError, copy_file
+from assay.contracts import GIVEN, MENDING, Manifest, SplitRecord
 from assay.dataset import (
-    MENDING,
     NUISANCES,
     REVERSED,
     TRIES,
-    Annotation,
     ConfoundedSource,
     Confounder,
     Coupling,
     Dataset,
-    ShardJob,
     SplitData,
     couplings_of,
     file_names,
     plain,
-    read_manifest,
-    record,
+    replace_dataset,
+    split_counts,
     table_of,
     task_of,
     versions,
     write_description,
-    write_shard,
+    write_shards,
 )
-from assay.exchange import Copying, annotate, count_labels, count_tags
+from assay.exchange import Annotation, Copying, annotate
 from assay.lab.acquisition.situation import Holdings, MendSettings
 from assay.tasks import Task
 from assay.worlds import Split, World
@@ -221,16 +218,8 @@ def add_examples(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping
         raise DataError(
             f"{str(dataset.folder)!r} is an annotated copy; add examples to the dataset that it was made of"
         )
-    with write_folder(folder, lambda there: _is_of(there, dataset)) as half:
+    with replace_dataset(folder, lambda there: (there.task.added or {}).get("parent") == dataset.fingerprint) as half:
         _write(dataset.fetch_all(), table, half, about)
-
-
-def _is_of(folder: Path, dataset: Dataset) -> bool:
-    """Return whether a folder holds a dataset with examples added to this one."""
-    try:
-        return bool((read_manifest(folder).task.added or {}).get("parent") == dataset.fingerprint)
-    except AssayError:
-        return False
 
 
 def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any]) -> None:
@@ -247,18 +236,9 @@ def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, 
 
 def _extended(dataset: Dataset, table: pa.Table, folder: Path, entry: SplitRecord) -> dict[str, Any]:
     """Write the further rows as a shard, and return what of the split's entry changes."""
-    job = ShardJob(entry.name, len(entry.shards))
-    write_shard(table, job, folder)
-    whole, knowledge = dataset[entry.name], dataset.knowledge
-    new = [from_column(table[LABEL + label.name], label.values, label.name) for label in knowledge.labels]
-    tags = count_tags(knowledge, pa.concat_tables([part.select(_tag_columns(part)) for part in (whole.table, table)]))
+    whole = dataset[entry.name].table
     return {
-        "size": len(whole) + table.num_rows,
-        "shards": [*entry.shards, record(folder, job)],
-        "labels": count_labels(knowledge, np.concatenate([whole.labels, np.stack(new, axis=1)])),
-        "boundary": tags,
+        "size": whole.num_rows + table.num_rows,
+        "shards": [*entry.shards, *write_shards(entry.name, [table], folder, len(entry.shards))],
+        **split_counts(dataset.knowledge, [whole, table]),
     }
-
-
-def _tag_columns(table: pa.Table) -> list[str]:
-    return [name for name in table.column_names if name.startswith(BOUNDARY)]

@@ -25,7 +25,8 @@ from assay.base import (
     suggestion,
     validate,
 )
-from assay.dataset import Annotation, Dataset, recipe_from
+from assay.dataset import Dataset, recipe_from
+from assay.exchange import Annotation
 from assay.lab.analyses import analyses_from
 from assay.lab.judged import JudgedBy
 from assay.lab.steps import PERCEPTION, PLAIN, CopyStep, DataStep, RunStep, Steps, short_hash
