@@ -22,7 +22,7 @@ from assay.diagnosis import (
 from assay.diagnosis import diagnose as diagnose_evidence
 from assay.logic import Knowledge
 from assay.metrics import Evidence, gather, gather_from
-from assay.runs import RunFolder, read_other_rule
+from assay.runs import RUN, RunFolder, read_other_rule
 
 if TYPE_CHECKING:
     from assay.diagnosis import Attribution, InterventionResult, Leakage
@@ -249,7 +249,7 @@ def intervene(
     from assay.dataset import redrawing_for
     from assay.diagnosis import InterventionPlan
     from assay.diagnosis import intervene as carry_out
-    from assay.lab import accuracy_of, answering_for, runs_in
+    from assay.lab import answering_for
     from assay.models import reader_for
 
     known = set(InterventionPlan.__dataclass_fields__)
@@ -259,10 +259,10 @@ def intervene(
     several = [run] if isinstance(run, (Run, Path, str)) else list(run)
     if not several:
         raise ConfigError("intervene needs a run")
-    folders = [path for one in several for path in ([one.folder] if isinstance(one, Run) else runs_in(Path(one)))]
+    folders = [path for one in several for path in ([one.folder] if isinstance(one, Run) else _runs_in(Path(one)))]
     data = Run.open(several[0] if isinstance(several[0], Run) else folders[0], dataset).dataset
     if isinstance(baseline, (Path, str)):
-        baseline = accuracy_of(Path(baseline), data, plan.get("split", InterventionPlan.split))
+        baseline = _accuracy_of(Path(baseline), data, plan.get("split", InterventionPlan.split))
     asked = InterventionPlan(**plan, baseline=baseline)
     redraw = redrawing_for(asked.kind, data)
     results: dict[str, InterventionResult] = {}
@@ -277,3 +277,22 @@ def intervene(
             results[name] = carry_out(asked, data, answering, redraw, answers)
             about[name] = facts if answers is None else {**facts, "reader": answers.about()}
     return next(iter(results.values())) if isinstance(run, (Run, Path, str)) else Interventions(results, data, about)
+
+
+def _runs_in(folder: Path) -> list[Path]:
+    """Return the runs that a path stands for: itself, or those in its folders, such as seeds."""
+    if folder.is_file() or (folder / RUN).exists():
+        return [folder]
+    runs = sorted(path.parent for path in folder.glob(f"*/{RUN}"))
+    if not runs:
+        raise DataError(f"{str(folder)!r} holds no finished run and is no predictions file")
+    return runs
+
+
+def _accuracy_of(path: Path, dataset: Dataset, split: str) -> float:
+    """Return the label accuracy of a run or a predictions file on a split."""
+    predictions = RunFolder(path).all_predictions(dataset.knowledge)
+    if split not in predictions:
+        raise DataError(f"{str(path)!r} has no predictions for split {split!r}")
+    evidence = gather_from(dataset, predictions[split])
+    return float((evidence.predicted_labels == evidence.labels).mean())

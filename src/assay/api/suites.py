@@ -1,7 +1,7 @@
 """Suites: fixed datasets are made, baselines run and entries scored, and the board of their verdicts is built."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +49,7 @@ class SuiteResult:
 
     def board(self, output: Path | str) -> Path:
         """Build the board of all rows and return its page."""
-        return build_board([self.records or self.folder / ROWS], output, data=self.folder, suite=self.suite)
+        return write_board(find_suite(self.suite), [self.records or self.folder / ROWS], Path(output), self.folder)
 
     def __repr__(self) -> str:
         models = len({row.model for row in self.rows})
@@ -152,57 +152,6 @@ def score_entry(
     with progress_bar(progress) as bar:
         rows = rows_of_entry(Path(entry), folder, place, lambda done, whole: bar("scoring", done, whole))
     return SuiteResult(folder, rows[0].suite, tuple(rows), place)
-
-
-def build_board(
-    records: Sequence[Path],
-    output: Path | str,
-    *,
-    data: Path | str | None = None,
-    viewer: str = "",
-    suite: str = USUAL,
-) -> Path:
-    """Build the board from rows, and return its page: beside it a page for each dataset, board.md and board.tex.
-
-    Parameters
-    ----------
-    records
-        Folders of rows, or files of them.
-    output
-        The folder of the board.
-    data
-        The folder of the suite, for pictures of errors.
-    viewer
-        Where a bundle of the viewer for each dataset lies: URL/DATASET.
-    suite
-        The suite, by name or `FILE.yaml`.
-    """
-    folder = None if data is None else Path(data)
-    return write_board(find_suite(suite), list(records), Path(output), folder, viewer)
-
-
-def try_models(
-    models: Sequence[str] = (), families: Sequence[str] = (), *, suite: str = USUAL, say: Say | None = None
-) -> list[MatrixCell]:
-    """Try every model on a small dataset of every family, from training to interventions.
-
-    Parameters
-    ----------
-    models
-        Only these models.
-    families
-        Only these families.
-    suite
-        The suite that has the datasets.
-    say
-        Is told each cell when it is tried, such as `print`.
-    """
-    cells, tell = [], _said(say)
-    for cell in matrix_cells(find_suite(suite), models, families):
-        cells.append(cell)
-        why = f": {cell.why}" if cell.why else ""
-        tell(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
-    return cells
 
 
 def _pool(workers: int | None) -> LocalWorkers:

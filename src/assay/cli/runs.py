@@ -143,9 +143,7 @@ def mend(
 
 
 def _print(curve: "MendingCurve", run: Path, output: Path) -> None:
-    from assay.lab import CURVE_HEAD
-
-    print_table(list(CURVE_HEAD), [one.cells for one in curve.rounds])
+    print_table(list(curve.head), [one.cells for one in curve.rounds])
     print_text(curve.text)
     last = run if len(curve.rounds) == 1 else output / curve.rounds[-1].run
     print_next(

@@ -1,6 +1,5 @@
 """`assay suite`: fixed datasets, their baselines, entries of others, and the board of verdicts."""
 
-import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -137,9 +136,9 @@ def build_board(
     suite: SuiteOption = "assay-1",
 ) -> None:
     """Build the board from rows: index.html, a page for each dataset, board.md and board.tex."""
-    from assay.lab import DATA, find_suite, write_board
+    from assay.lab import find_suite, write_board
 
-    say(str(write_board(find_suite(suite), records, output, None if data is None else data / DATA, viewer)))
+    say(str(write_board(find_suite(suite), records, output, data, viewer)))
 
 
 @app.command("matrix")
@@ -156,14 +155,13 @@ def try_models(
     from dataclasses import asdict
 
     from assay.base import RunFailed
-    from assay.lab import find_suite, matrix_cells, matrix_table, small_datasets
+    from assay.lab import find_suite, matrix_cells, matrix_table
 
     cells = []
-    with tempfile.TemporaryDirectory() as folder:
-        for cell in matrix_cells(small_datasets(find_suite(suite), Path(folder), family), models or ()):
-            cells.append(cell)
-            why = f": {cell.why}" if cell.why else ""
-            say(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
+    for cell in matrix_cells(find_suite(suite), models or (), family):
+        cells.append(cell)
+        why = f": {cell.why}" if cell.why else ""
+        say(f"{cell.family} {cell.model} {cell.outcome} ({cell.seconds:.1f} s){why}")
     print_json([asdict(cell) for cell in cells]) if as_json else print_text(matrix_table(cells).markdown)
     broken = [cell for cell in cells if cell.outcome == "crashes"]
     if broken:

@@ -15,7 +15,7 @@ import uvicorn
 from assay.base import ConfigError, RunFailed, html_link
 from assay.viewer.access import new_token
 from assay.viewer.app import create_app
-from assay.viewer.state import LiveModels, State
+from assay.viewer.state import State
 
 ADDRESS = "127.0.0.1"
 PATIENCE = 10.0
