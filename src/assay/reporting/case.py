@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import Array, Codes, DataError, Line
-from assay.dataset import Dataset
+from assay.dataset import Dataset, provenance, training_worlds
 from assay.diagnosis import (
     DEFAULTS,
     Diagnosis,

@@ -14,7 +14,7 @@ import numpy as np
 from assay.base import Array, Codes, distinct_rows, join_first, join_words
 from assay.contracts import Predictions
 from assay.dataset import Dataset
-from assay.diagnosis import ASIDE, Diagnosis, Finding, Kind, SplitView, headline, tone_of
+from assay.diagnosis import Diagnosis, Finding, SplitView, headline, tone_of
 from assay.logic import Value
 from assay.metrics import Evidence
 
@@ -321,7 +321,7 @@ def _does_not_follow(seen: Shown) -> Sequence[Array]:
 
 
 GENERIC = Showing(_about)
-SHOWINGS: Mapping[Kind, Showing] = {
+SHOWINGS: Mapping[str, Showing] = {
     "sound": Showing(_fine),
     "no rule": Showing(_fine),
     "too few": Showing(_fine),
@@ -348,7 +348,7 @@ def split_for(diagnosis: Diagnosis, splits: Collection[str]) -> str:
     names = [name for name in diagnosis.errors if name in splits]
     showing = SHOWINGS.get(diagnosis.verdict, GENERIC)
     if showing.over_splits:
-        compared = [name for name in names if name not in ASIDE] or names
+        compared = [name for name in names if name in diagnosis.compared_splits] or names
         return max(compared, key=lambda name: diagnosis.errors[name].wrong)
     deciding = headline(diagnosis).split
     return deciding if deciding in names else names[0]

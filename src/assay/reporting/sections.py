@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from assay.base import join_words
-from assay.diagnosis import Diagnosis, Finding, Kind, TableRow, Thresholds, Tone, cells_of, kinds_in_order, meaning_of
+from assay.diagnosis import Diagnosis, Finding, Thresholds, Tone, cells_of, kinds_in_order, meaning_of, str
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 
@@ -33,7 +33,7 @@ class NamedRun:
 class WordShare:
     """A first word, and those of a model's runs that have it."""
 
-    word: Kind
+    word: str
     runs: tuple[NamedRun, ...]
     of: int
     """How many runs there are."""
@@ -167,29 +167,29 @@ def _striking(case: ReportCase) -> tuple[bool, bool, int, float]:
 
 def shares_of(runs: Sequence[NamedRun]) -> tuple[WordShare, ...]:
     """Return the first words of runs, the most frequent one first."""
-    by_word: dict[Kind, list[NamedRun]] = {}
+    by_word: dict[str, list[NamedRun]] = {}
     for run in runs:
         by_word.setdefault(run.case.diagnosis.verdict, []).append(run)
     order = sorted(by_word.items(), key=lambda item: -len(item[1]))
     return tuple(WordShare(word, tuple(some), len(runs)) for word, some in order)
 
 
-def gravity(kind: Kind) -> int:
+def gravity(kind: str) -> int:
     """Return where a word stands among all, the gravest being 0; a word that is not registered here comes last."""
     order = kinds_in_order()
     return order.index(kind) if kind in order else len(order)
 
 
-def meanings_of(cases: Iterable[ReportCase]) -> dict[Kind, str]:
+def meanings_of(cases: Iterable[ReportCase]) -> dict[str, str]:
     """Return the first words of runs with what they say in general, the gravest first."""
     there = {case.diagnosis.verdict: case.diagnosis.meaning for case in cases}
     return {kind: meaning_of(kind) or there[kind] for kind in sorted(there, key=gravity)}
 
 
-def tested_rows(table: Sequence[TableRow], most: int) -> list[list[str]]:
+def tested_rows(diagnosis: Diagnosis, most: int) -> list[list[str]]:
     """Return the rows of what was tested as texts, at most so many, those first that decided."""
     kinds = {what: place for place, what in enumerate(ORDER)}
-    return cells_of(sorted(table, key=lambda row: kinds.get(row.what, len(ORDER)))[:most])
+    return cells_of(sorted(diagnosis.table, key=lambda row: kinds.get(row.what, len(ORDER)))[:most])
 
 
 def accounts_for(finding: Finding) -> str:

@@ -27,7 +27,7 @@ from assay.base import (
     to_frame,
     write_atomically,
 )
-from assay.contracts import FILES, to_json
+from assay.contracts import to_json
 from assay.dataset import Dataset, versions
 from assay.diagnosis import Diagnosis, diagnose_run, headline, taught_by
 from assay.lab.acquisition import STRATEGIES

@@ -15,8 +15,8 @@ import numpy as np
 
 from assay.base import Array, AssayError, Codes, ConfigError, distinct_rows
 from assay.counting import ReadingEntry, cells, count_readings
-from assay.dataset import Dataset, SplitData
-from assay.diagnosis import WRONG, ConceptState, training_worlds, used_concepts
+from assay.dataset import Dataset, SplitData, training_worlds
+from assay.diagnosis import ConceptState, used_concepts
 from assay.lab.acquisition.situation import Holdings, Situation
 from assay.logic import Knowledge
 from assay.metrics import Evidence, confusion
@@ -53,7 +53,7 @@ def misread_concepts(situation: Situation) -> list[MisreadConcept]:
     found: list[MisreadConcept] = []
     for column, (state, other) in enumerate(zip(states[judged], states[first], strict=True)):
         split, state = (first, other) if state.state == "too few" else (judged, state)
-        if state.used and state.state in WRONG:
+        if state.used and state.is_wrong:
             counts = _confusion(situation.evidence(split), column)
             errors = _label_errors(knowledge, situation.training, column, counts)
             found.append(MisreadConcept(column, state, errors, _confused(counts)))

@@ -20,16 +20,15 @@ from assay.contracts import GIVEN, MENDING, Manifest, SplitRecord
 from assay.dataset import (
     NUISANCES,
     REVERSED,
-    TRIES,
-    ConfoundedSource,
     Confounder,
     Coupling,
     Dataset,
     SplitData,
     couplings_of,
     file_names,
-    plain,
+    further_worlds,
     replace_dataset,
+    reversed_worlds,
     split_counts,
     table_of,
     task_of,
@@ -150,10 +149,7 @@ class TrainingRedraw:
         """Return rows of the training split with another value of a nuisance, as further rows of it."""
         if self.dataset.manifest.confounded_from is not None:
             return self._marked_anew(rows)
-        task, split = self._task, self._split
-        base = plain(task).worlds_in(split, self._seed)
-        source = ConfoundedSource(base, replace(split, name=REVERSED), self.couplings, self._seed)
-        return self._table(source.worlds(self.training.index[rows]))
+        return self._table(reversed_worlds(self._task, self._split, self._seed, self.training.index[rows]))
 
     def draw_further(self, count: int, after: int) -> pa.Table:
         """Return further examples, drawn as those of the training split; `after` so many other new rows."""
@@ -162,8 +158,7 @@ class TrainingRedraw:
                 f"{str(self.dataset.folder)!r} was marked after it was drawn, so no further examples can be drawn; "
                 "choose --strategy augment"
             )
-        places = np.arange(count) + len(self.training) * TRIES  # beyond those that a confounder may take
-        return self._table(self._task.worlds_in(self._split, self._seed).worlds(places), after)
+        return self._table(further_worlds(self._task, self._split, self._seed, count), after)
 
     def _marked_anew(self, rows: Array) -> pa.Table:
         clean = self._unmarked
