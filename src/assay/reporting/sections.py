@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 from assay.base import join_words
-from assay.diagnosis import Diagnosis, Finding, Thresholds, Tone, cells_of, kinds_in_order, meaning_of, str
+from assay.diagnosis import Diagnosis, Finding, Thresholds, Tone, cells_of, kinds_in_order, meaning_of
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 
