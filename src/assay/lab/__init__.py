@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from assay.lab.studies.summary import summaries as summaries
     from assay.lab.suites.board import SuiteBoard as SuiteBoard
     from assay.lab.suites.entry import score_entry as score_entry
-    from assay.lab.suites.matrix import MatrixCell as MatrixCell
     from assay.lab.suites.matrix import matrix_cells as matrix_cells
     from assay.lab.suites.matrix import matrix_table as matrix_table
     from assay.lab.suites.rows import ROWS as ROWS
