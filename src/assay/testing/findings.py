@@ -13,7 +13,7 @@ from typing import get_args
 import numpy as np
 
 from assay.base import Array, Codes, distinct_rows, rng_for
-from assay.diagnosis import FINDINGS, PLACE, Case, Check, Claim, Found, Tone, case_of, places_of
+from assay.diagnosis import FINDINGS, Case, Check, Found, Tone, case_of
 from assay.logic import NO_RULE, Knowledge, bits, digits
 from assay.metrics import METRICS, Evidence, Metric
 from assay.testing.checks import LawOutcome, need, try_laws

@@ -17,7 +17,6 @@ from assay.diagnosis import (
     Budget,
     Diagnosis,
     Finding,
-    Point,
     Trial,
     Truth,
     Units,
@@ -204,7 +203,7 @@ def intervention_curve(state: State, key: str, split: str, run: str, policy: str
         "by": "its own label head" if served.live else "the rule, in place of a label head that a file does not have",
         "examples": len(asked),
         "concepts": len(units),
-        "points": [_plain(point) for point in curve.points],
+        "points": [{name: point.to_dict()[name] for name in SHOWN} for point in curve.points],
     }
 
 
@@ -215,8 +214,3 @@ def _budgets(units: Units) -> list[Budget]:
         return budgets_from(f"0-{count}", units)
     numbers = np.unique(np.round(np.geomspace(1, count, MOST_BUDGETS - 1)).astype(int))
     return budgets_from(",".join(["0", *(str(number) for number in numbers)]), units)
-
-
-def _plain(point: Point) -> dict[str, Any]:
-    values = point.to_dict()
-    return {name: values[name] for name in SHOWN}
