@@ -1,7 +1,4 @@
-"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table.
-
-The result of one check of the audit.
-"""
+"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table; and check results."""
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +20,10 @@ MOST_NUISANCES = 400
 THUMB = 16
 MEDIUM = 32
 PATCHES = 8
+Status = Literal["pass", "note", "fail", "not checked", "nothing to check"]
+NOT_CHECKED: Final = "not checked"
+NOTHING: Final = "nothing to check"
+"""The outcome where the dataset has nothing that the check asks about, such as texts."""
 
 
 @dataclass(frozen=True)
@@ -270,12 +271,6 @@ def means_of_parts(image: Array, parts: int) -> Array:
     added = _over_parts(np.add, image.astype(np.float64), parts)
     tall, wide = (np.maximum(1, np.diff([*_starts(length, parts), length])) for length in image.shape[:2])
     return np.asarray(added / np.outer(tall, wide).reshape(parts, parts, *[1] * (image.ndim - 2)))
-
-
-Status = Literal["pass", "note", "fail", "not checked", "nothing to check"]
-NOT_CHECKED: Final = "not checked"
-NOTHING: Final = "nothing to check"
-"""The outcome where the dataset has nothing that the check asks about, such as texts."""
 
 
 @dataclass(frozen=True)

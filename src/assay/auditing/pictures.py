@@ -1,9 +1,8 @@
 """Checks of pictures and texts: source images, duplicates, what a changed concept changes, unfilled places.
 
-Pictures that training shows too: as they are, mirrored or turned, brighter or darker, or cropped.
-
-Small grey copies, less their mean and at one contrast, find the training picture that is nearest; the pictures
-themselves then decide. Brightness and contrast are fitted, so that a picture of one grey is like no other.
+A duplicate is a picture that training shows too: as it is, mirrored or turned, brighter or darker, or cropped. Small
+grey copies, less their mean and at one contrast, find the training picture that is nearest; the pictures themselves
+then decide. Brightness and contrast are fitted, so that a picture of one grey is like no other.
 """
 
 import re
@@ -37,6 +36,21 @@ TOO_MANY = 0.01
 WORLDS = 24
 COMPARED = 2000
 PLACEHOLDER = re.compile(r"\{[^{}]*\}|\[[A-Z_]{3,}\]|<[A-Z_]{3,}>|\bTODO\b")
+MEAN_GAP = 1.5
+LARGEST_GAP = 24
+SMALL_LIKENESS = 0.98
+CROP_LIKENESS = 0.98
+CROP_CANDIDATE = 0.93
+CLEARLY = 0.1
+"""A crop is that much nearer to its picture than to the next one, since all scenes of a task can look alike."""
+FLAT = 4.0
+"""The least standard deviation of a picture that can be known again."""
+CROPPED = 500
+"""The most pictures of a split that are compared with crops."""
+SCALES = (0.9, 0.8, 0.7)
+SHIFT = 2
+Turn = Callable[[Array], Array]
+AS_IT_IS = "as it is"
 
 
 def sources(data: AuditedDataset) -> CheckResult:
@@ -198,22 +212,6 @@ def _text_faults(part: AuditedSplit) -> list[str]:
     return faults + ([f"{part.name}: {len(empty):,} are empty"] if empty else [])
 
 
-MEAN_GAP = 1.5
-LARGEST_GAP = 24
-SMALL_LIKENESS = 0.98
-CROP_LIKENESS = 0.98
-CROP_CANDIDATE = 0.93
-CLEARLY = 0.1
-"""A crop is that much nearer to its picture than to the next one, since all scenes of a task can look alike."""
-FLAT = 4.0
-"""The least standard deviation of a picture that can be known again."""
-CROPPED = 500
-"""The most pictures of a split that are compared with crops."""
-SCALES = (0.9, 0.8, 0.7)
-SHIFT = 2
-
-Turn = Callable[[Array], Array]
-AS_IT_IS = "as it is"
 TURNS: dict[str, Turn] = {
     AS_IT_IS: lambda image: image,
     "mirrored": lambda image: image[:, ::-1],

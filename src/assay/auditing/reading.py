@@ -1,11 +1,12 @@
-"""Can a concept be read from the pictures at all? For data whose worlds nobody can draw again.
+"""Do pictures show the concepts? For data whose worlds nobody can draw again.
 
 A model learns to read each concept on one half of the examples and is asked about the other half, and the other way
-round: once from the other concepts alone, and once from pixels too. What pixels add is what they show of it; a hidden
-concept that goes with visible ones is guessed from them all the same. A concept that no model reads may be invisible,
-or too small for these models: they see 16 x 16 grey pixels and statistics of 8 x 8 regions.
+round: once from the other concepts alone, and once from pixels too. What pixels add is what they show of it; a
+hidden concept that goes with visible ones is guessed from them all the same. A concept that no model reads may be
+invisible, or too small for these models: they see 16 x 16 grey pixels and statistics of 8 x 8 regions.
 
-Do pictures show the colours that concepts name? Where another concept follows them instead, two were exchanged.
+Concepts that name colours are compared with the colours of the pictures: where another concept follows these
+instead, two concepts were exchanged.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,6 +34,14 @@ FAINT = 0.1
 """What pixels may add, as a share of the way from chance to certainty, to a concept that is called invisible."""
 
 Reader = Callable[[Array, Codes, Array], Codes]
+HUES = {"red": 0, "orange": 30, "yellow": 60, "green": 120, "cyan": 180, "blue": 240, "purple": 280, "magenta": 300}
+"""Colour words by their hue, in degrees."""
+WIDTH = 20
+LEAST_CHROMA = 40
+MOST = 600
+FEWEST = 100
+CLEAR = 4.0
+"""How many standard errors apart pictures with and without a value are in a colour that follows it."""
 
 
 @dataclass(frozen=True)
@@ -164,16 +173,6 @@ def _forest(inputs: Array, codes: Codes, queries: Array) -> Codes:
         60, min_samples_leaf=2, max_features=0.1, class_weight="balanced", random_state=0, n_jobs=1
     )
     return np.asarray(model.fit(inputs, codes).predict(queries))
-
-
-HUES = {"red": 0, "orange": 30, "yellow": 60, "green": 120, "cyan": 180, "blue": 240, "purple": 280, "magenta": 300}
-"""Colour words by their hue, in degrees."""
-WIDTH = 20
-LEAST_CHROMA = 40
-MOST = 600
-FEWEST = 100
-CLEAR = 4.0
-"""How many standard errors apart pictures with and without a value are in a colour that follows it."""
 
 
 def colours(data: AuditedDataset) -> CheckResult:

@@ -1,16 +1,12 @@
-"""Checks of concepts, labels and splits: nothing is drawn, nothing is learned.
+"""Checks of concepts, labels and splits: nothing is drawn.
 
-Label noise where no rule is given: equal worlds whose labels differ, and labels that a model of the others denies.
+Where no rule is given, *label noise* shows in equal worlds whose labels differ: if concepts decide labels nearly
+always, the few that differ are wrong. Where worlds hardly ever occur twice, labels are learned from concepts on
+other examples (Northcutt et al., *Confident learning*, 2021): a label is suspect if the model is at least as sure of
+another value as it is, on average, where that value is given.
 
-Equal worlds must have equal labels if concepts decide them; where they nearly always do, the few that differ are wrong.
-Where worlds hardly ever occur twice, labels are learned from concepts on other examples (Northcutt et al., *Confident
-learning*, 2021): a label is suspect if the model is at least as sure of another value as it is, on average, where that
-value is given.
-
-Completeness: do the concepts determine the labels? (Yeh et al., 2020)
-
-Examples that share all concepts and differ in a label bound every model that sees concepts only. Where no example
-shares all its concepts with another one, nothing can be said.
+*Completeness* (Yeh et al., 2020): examples that share all concepts and differ in a label bound every model that sees
+concepts only. Where no example shares all its concepts with another one, nothing can be said.
 """
 
 from collections.abc import Iterator, Sequence
@@ -42,6 +38,21 @@ LEAST_MET = 10
 MOST_TRIED = 1000
 """How many pairs of concepts are compared with the rule: each takes a decision diagram."""
 AT_ONCE = 4096
+PURPOSE = "the audit of labels without a rule"
+FEWEST_MET = 3
+MOST_NOISE = 0.1
+"""The most labels that may differ among equal worlds before the concepts are said not to decide the label."""
+LEARNED = 0.9
+SUSPECT = 0.005
+FOLDS = 5
+TOLERATED = 0.05
+"""The share of the labels that concepts may leave open: labels may be noisy."""
+FEWEST_EQUAL = 100
+"""How many examples must share all concepts with another one for concepts to be called complete."""
+MOST_CELLS = 3
+MOST_CONCEPTS = 4
+LEAST_OF_CELL = 0.1
+"""The least share of a label value among the examples that share all concepts, for it to be named."""
 
 
 def labels(data: AuditedDataset) -> CheckResult:
@@ -192,13 +203,6 @@ def _possible(formula: Formula, part: AuditedSplit, data: AuditedDataset) -> boo
     return (True,) in diagram.outcomes
 
 
-PURPOSE = "the audit of labels without a rule"
-FEWEST_MET = 3
-MOST_NOISE = 0.1
-"""The most labels that may differ among equal worlds before the concepts are said not to decide the label."""
-LEARNED = 0.9
-SUSPECT = 0.005
-FOLDS = 5
 WORST_FIRST: tuple[Status, ...] = ("fail", "note", NOT_CHECKED, "pass")
 
 
@@ -292,16 +296,6 @@ def denied(labels: Codes, concepts: Codes) -> Doubt:
     confident = np.where(chances >= usual, chances, -1.0)
     wrong = (confident.max(axis=1) >= 0) & (confident.argmax(axis=1) != known)
     return Doubt(np.flatnonzero(wrong), len(labels))
-
-
-TOLERATED = 0.05
-"""The share of the labels that concepts may leave open: labels may be noisy."""
-FEWEST_EQUAL = 100
-"""How many examples must share all concepts with another one for concepts to be called complete."""
-MOST_CELLS = 3
-MOST_CONCEPTS = 4
-LEAST_OF_CELL = 0.1
-"""The least share of a label value among the examples that share all concepts, for it to be named."""
 
 
 @dataclass(frozen=True)

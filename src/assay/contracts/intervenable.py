@@ -2,10 +2,7 @@
 
 Every call goes through `answer`, whether no concept is set or all are, so that a curve has one encoding from end to
 end: a concept is always a row of probabilities, a certain value a row of 0 and 1. A row of NaN leaves it as it is.
-
-The rule as a label head, from concept probabilities to label probabilities.
-
-Any model by its predictions, as interventions use it.
+Labels may come from a linear head, from the rule (`rule_head`), or from any function of the concepts' probabilities.
 """
 
 from collections.abc import Callable, Mapping, Sequence

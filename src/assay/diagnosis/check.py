@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
-import numpy as np
-
 from assay.base import Array, ConfigError, Registry, join_words, suggestion
 from assay.diagnosis.thresholds import SHARED, Section, Thresholds
 from assay.metrics import percent, share_of
@@ -255,21 +253,11 @@ def meaning_of(kind: Kind) -> str:
     return "" if check is None else check.summary
 
 
-def together(found: Found, **changes: Any) -> Found:
-    """Return the same with other fields."""
-    return replace(found, **changes)
-
-
 def overlap(mine: Found, theirs: Found) -> float:
     """Return the share of the wrong labels that one accounts for and the other does too; 0 where it has none."""
     total = sum(int(mask.sum()) for mask in mine.rows.values())
     both = sum(int((mask & theirs.rows[s]).sum()) for s, mask in mine.rows.items() if s in theirs.rows)
     return both / total if total else 0.0
-
-
-def no_rows(shape: tuple[int, ...]) -> Array:
-    """Return a mask of nothing."""
-    return np.zeros(shape, dtype=bool)
 
 
 @dataclass(frozen=True)

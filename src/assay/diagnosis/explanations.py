@@ -1,14 +1,12 @@
-"""A small decision tree over yes-or-no questions, which tells where errors lie in words.
-
-It is grown by the Gini index, to a few levels, with at least so many rows in a leaf; grown on one part of the rows, it
-says of the others in which leaf they are.
-
-Explanations of wrong labels that neither annotations nor concepts explain, compared on held-out worlds.
+"""Explanations of wrong labels that neither annotations nor concepts explain, compared on held-out worlds.
 
 Where a label head errs, or a model predicts no concepts, wrong labels may lie in a *region* of the concepts, on one
-*split*, near the *boundary* of the rule, or on worlds that are *new*; or nowhere in particular. Each explanation is a
-grouping of the examples. It is fitted on four fifths of the worlds and judged by the log-likelihood, in nats, of the
-wrong labels on the last fifth, in turn: what has more groups does not look better for that alone.
+*split*, near the *boundary* of the rule, or on worlds that are *new*; or nowhere in particular. Each explanation is
+a grouping of the examples. It is fitted on four fifths of the worlds and judged by the log-likelihood, in nats, of
+the wrong labels on the last fifth, in turn: what has more groups does not look better for that alone.
+
+Regions are the leaves of a small decision tree over yes-or-no questions about the concepts. It is grown by the Gini
+index, to a few levels, with at least so many rows in a leaf.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,6 +21,8 @@ from assay.diagnosis.thresholds import Regions
 from assay.diagnosis.views import SplitView
 from assay.logic import ConceptSpace
 from assay.worlds import HARD
+
+MOST_REGIONS = 2
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,6 @@ def rows_at(path: tuple[tuple[int, bool], ...], answers: Array) -> Array:
 
 ASIDE = frozenset({HARD, "valid", "unconfounded", "reversed"})
 """Splits that are not compared: chosen near the boundary, used to stop training, or with other nuisances."""
-MOST_REGIONS = 2
 
 
 @dataclass(frozen=True)

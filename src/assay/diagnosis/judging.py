@@ -2,13 +2,11 @@
 
 The first word is the finding that accounts for the wrong labels, not the gravest kind: findings that account for at
 least half of the wrong labels come before those that do not, and a finding that says another one more exactly comes
-before it. Where hardly any label is wrong, the gravest kind comes first.
+before it. Where hardly any label is wrong, the gravest kind comes first. How certain it is, resamples of the worlds
+say.
 
-How certain the first word is: the share of resamples of the worlds that give the same.
-
-The table of a diagnosis: a row for each concept, label and finding on each split, with the numbers that decide.
-
-Sentences, reports, pages and JSON show parts of it.
+The table has a row for each concept, label and finding on each split, with the numbers that decide; sentences,
+reports, pages and JSON show parts of it.
 """
 
 from collections import Counter
@@ -28,6 +26,14 @@ from assay.metrics import at_least
 
 BESIDE: frozenset[Kind] = frozenset({"unidentified", "annotations", "opaque"})
 """Findings beside which it is still asked whether there are too few examples."""
+PLACES: Mapping[Kind, str] = {
+    "memorised": "new world",
+    "missed region": "region",
+    "boundary": "boundary",
+    "shifted": "split",
+}
+"""The explanation behind a finding."""
+TABLE_HEAD = ("split", "what", "name", "state", "value", "95 % interval", "examples", "threshold", "note")
 
 
 @dataclass(frozen=True)
@@ -157,15 +163,6 @@ def _wrong_too_often(case: Case) -> bool:
     return bool(at_least(wrong, total, case.settings(Concepts).tolerated) <= case.level)
 
 
-PLACES: Mapping[Kind, str] = {
-    "memorised": "new world",
-    "missed region": "region",
-    "boundary": "boundary",
-    "shifted": "split",
-}
-"""The explanation behind a finding."""
-
-
 def _unsettled(case: Case, findings: Sequence[Finding]) -> list[Finding]:
     """Return findings with the names of those that explain the same wrong labels about as well."""
     told, margin = case.explanations, case.settings(Rivals).margin
@@ -176,11 +173,6 @@ def _unsettled(case: Case, findings: Sequence[Finding]) -> list[Finding]:
         close = tuple(kind for kind, nats in fit.items() if kind != finding.kind and nats > own - margin)
         result.append(replace(finding, unsettled=close))
     return result
-
-
-def share_accounted(finding: Finding, case: Case) -> float:
-    """Return the share of the wrong labels that a finding accounts for."""
-    return finding.wrong_labels / case.wrong_labels if case.wrong_labels else float(np.nan)
 
 
 @dataclass(frozen=True)
@@ -242,9 +234,6 @@ class TableRow:
     def to_dict(self) -> dict[str, Any]:
         """Return the row as plain data."""
         return asdict(self)
-
-
-TABLE_HEAD = ("split", "what", "name", "state", "value", "95 % interval", "examples", "threshold", "note")
 
 
 def table_of(case: Case, judgement: Judgement) -> tuple[TableRow, ...]:

@@ -1,8 +1,7 @@
-"""Whether labels are right, mostly right or wrong, by tested bounds; and whether they beat the most frequent value.
+"""Labels: whether each is right, mostly right or wrong, by tested bounds; and wrong labels by cause.
 
-Wrong labels by cause: the one count that `diagnose` and `attribute` share, so that a word means the same in both.
-
-Each wrong label has one cause. The true rule tells which, over the annotated and over the predicted concepts:
+`diagnose` and `attribute` share the count by cause, so that a word means the same in both. Each wrong label has one
+cause. The true rule tells which, over the annotated and over the predicted concepts:
 
 `table`       the rule gives for the annotated concepts the label that is predicted: the label's annotation is at fault
 `rule`        the rule gives the right label for the predicted concepts, the model another: its label head errs
@@ -28,6 +27,15 @@ from assay.metrics import Evidence, at_most, confusion, wilson
 Standing = Literal["right", "mostly right", "wrong", "undecided"]
 STANDINGS: tuple[Standing, ...] = ("wrong", "undecided", "mostly right", "right")
 """From the worst to the best."""
+CAUSES = {
+    "table": "because of their annotation",
+    "rule": "because of the label head",
+    "perception": "because of misread concepts",
+    "both": "because of both the label head and misread concepts",
+    "unsure": "because of uncertain concepts",
+    "unknown": "of an unknown cause",
+}
+"""The causes, as the text names them."""
 
 
 @dataclass(frozen=True)
@@ -115,17 +123,6 @@ def _standing(
     if learned and not missed and surely_right(right, total, settings):
         return "right"
     return "mostly right" if learned and wilson(right, total)[0] >= settings.mostly else "undecided"
-
-
-CAUSES = {
-    "table": "because of their annotation",
-    "rule": "because of the label head",
-    "perception": "because of misread concepts",
-    "both": "because of both the label head and misread concepts",
-    "unsure": "because of uncertain concepts",
-    "unknown": "of an unknown cause",
-}
-"""The causes, as the text names them."""
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,19 @@
-"""Mutual information in nats: by counting where both variables have few values, else by nearest neighbours.
-
-The estimator for numbers beside classes is that of Ross (2014), in the family of Kraskov, Stoegbauer and Grassberger:
-how many points of any class lie within the distance of the k-th neighbour of the same class.
-
-Soft leakage: does the confidence in a concept depend on the label, where the concept itself is known?
-
-Where a concept is predicted right, its probabilities should carry no more than its value. If, among examples with the
-same true value, the probabilities still differ with the label, they leak. Measured by ranks within each true value: the
-share of the variance of ranks that the label explains (epsilon squared of the Kruskal-Wallis test), 0 without leakage,
-tested against chance. Unlike a comparison with the true concepts, this does not vanish where the rule uses every
-concept.
-
-Leakage: do predicted concepts carry more than the concepts? Into the label (CTL), and between concepts (ICL).
+"""Leakage: do predicted concepts carry more than the concepts? Into the label (CTL), and between concepts (ICL).
 
 CTL of a concept is max(0, I(predicted; label) - I(true; label)) / H(label). ICL of a pair is max(0, I(predicted 1;
 predicted 2) - I(true 1; true 2)), each divided by the geometric mean of the entropies. Both are averaged, as the
-Concept Benchmark reports them. `hard` uses the predicted values, `soft` the predicted probabilities: for CTL by nearest
-neighbours; for ICL as the information of one concept's probabilities about the other's true value.
+Concept Benchmark reports them. `hard` uses the predicted values, `soft` the predicted probabilities: for CTL by
+nearest neighbours; for ICL as the information of one concept's probabilities about the other's true value.
+Information is in nats; that of numbers and classes is estimated as Ross (2014) does, in the family of Kraskov,
+Stoegbauer and Grassberger.
 
-Both look at one concept at a time, and are biased upwards by chance. The probe is not: fitted on one half and evaluated
-on the other, it compares how well labels are predicted from the true concepts and the rule with and without the
-predicted concepts. It is 0 where the rule uses every concept; `soft_leakage` measures what probabilities carry then.
+Both look at one concept at a time, and are biased upwards by chance. The probe is not: fitted on one half and
+evaluated on the other, it compares how well labels are predicted from the true concepts and the rule with and
+without the predicted concepts. It is 0 where the rule uses every concept.
+
+*Soft* leaks are there also then: where a concept is predicted right, its probabilities should carry no more than its
+value. Measured by ranks within each true value: the share of the variance of ranks that the label explains (epsilon
+squared of the Kruskal-Wallis test), 0 without leakage, tested against chance.
 """
 
 from collections.abc import Callable
@@ -37,6 +30,16 @@ from assay.metrics import Evidence
 NEIGHBOURS = 5
 PRECISION = 0.01
 """Numbers get noise of this size, drawn from the seed: what differs by less counts as equal."""
+LEAST = 0.1
+"""The share of variance from which on a leak is reported."""
+FEWEST = 30
+MOST_TESTS = 20_000
+MOST_ROWS = 3000
+MOST_PAIRS = 300
+FEWEST_ROWS = 40
+SMALLEST = 1e-6
+FARTHEST = 8.0
+"""Log-odds beyond this are taken for this."""
 
 
 def entropy(codes: Array) -> float:
@@ -92,12 +95,6 @@ def mutual_information_knn(numbers: Array, codes: Array, blur: Blur, *purpose: o
     within = tree.query_ball_point(points[used], radius[used], p=np.inf, return_length=True)
     value = digamma(used.sum()) + digamma(near[used]).mean() - digamma(sizes[used]).mean() - digamma(within).mean()
     return max(0.0, float(value))
-
-
-LEAST = 0.1
-"""The share of variance from which on a leak is reported."""
-FEWEST = 30
-MOST_TESTS = 20_000
 
 
 @dataclass(frozen=True)
@@ -184,14 +181,6 @@ def describe_soft_leaks(view: SplitView) -> str:
         f"On {view.name}, the confidence in a concept depends on the label beyond the concept's value (share of the "
         f"ranks that the label explains where the concept is right): {join_first(named)}. By itself this is no fault."
     )
-
-
-MOST_ROWS = 3000
-MOST_PAIRS = 300
-FEWEST_ROWS = 40
-SMALLEST = 1e-6
-FARTHEST = 8.0
-"""Log-odds beyond this are taken for this."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,8 @@
 """The verdict: which finding accounts for what is wrong with a model, with its reasons, certainty and next step.
 
-Every concept and label is judged on every split (`case`); checks find what is wrong, rivals withdraw what they explain
-better (`judging`); the verdict is the word of the first finding.
-
-The sentences beside findings: accuracies, causes, other splits, calibration, leaks of confidence, constraints.
+Every concept and label is judged on every split (`case`); checks find what is wrong, rivals withdraw what they
+explain better (`judging`); the verdict is the word of the first finding. Beside the findings stand notes:
+accuracies, causes, other splits, calibration, leaks of confidence, constraints.
 """
 
 from collections.abc import Mapping, Sequence
@@ -57,6 +56,17 @@ VERSION = 2
 """The version of the diagnosis, kept with every row of a suite: rows of version 1 were judged by other rules."""
 SUMMARY = ("label_f1", "concept_f1", "collapse", "rule_consistency")
 MOST_BARS, MOST_REASONS = 30, 2
+__all__ = ["VERSION", "Case", "Diagnosis", "diagnose"]
+CHANGE = 0.1
+"""The change of accuracy between splits from which on it is noted."""
+TAUGHT = frozenset({"shortcut", "unidentified", "noisy", "underfit"})
+"""The findings beside which it is noted what training labels can teach."""
+NEEDS_RULE = (
+    "No rule is known. Judged without one: whether labels and concepts are right, calibrated, memorised, and whether "
+    "confidences leak. Not judged, since that needs a rule: shortcuts, a wrong rule, inconsistent or bypassed "
+    "concepts, the decision boundary. Have rules proposed: assay train rules|tree|ilp|synthesis DATA."
+)
+"""What is said of a model on a dataset without a rule."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -253,21 +263,6 @@ def diagnose(
         reliance=reliance,
         thresholds=thresholds,
     )
-
-
-__all__ = ["VERSION", "Case", "Diagnosis", "diagnose"]
-
-
-CHANGE = 0.1
-"""The change of accuracy between splits from which on it is noted."""
-TAUGHT = frozenset({"shortcut", "unidentified", "noisy", "underfit"})
-"""The findings beside which it is noted what training labels can teach."""
-NEEDS_RULE = (
-    "No rule is known. Judged without one: whether labels and concepts are right, calibrated, memorised, and whether "
-    "confidences leak. Not judged, since that needs a rule: shortcuts, a wrong rule, inconsistent or bypassed "
-    "concepts, the decision boundary. Have rules proposed: assay train rules|tree|ilp|synthesis DATA."
-)
-"""What is said of a model on a dataset without a rule."""
 
 
 def notes_of(

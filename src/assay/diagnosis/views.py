@@ -227,11 +227,6 @@ class SplitView:
         """The concepts that the rule uses and that are misread."""
         return self.in_state(WRONG)
 
-    @property
-    def named_right(self) -> float:
-        """The share of examples with every label right."""
-        return float(self.right.mean())
-
     def carry(self, other: "SplitView", rows: Array) -> None:
         """Take over from another view what was computed of its examples, for these rows of it."""
         for name in KEPT_BY_ROWS:

@@ -1,9 +1,8 @@
 """Is a model right where the rule is decided? Accuracy on each variant, at the boundary, and far from it.
 
-A model can score well by telling positives from worlds that are nothing like them. What it knows of the rule shows on
-those that miss it by one concept (`assay.logic.variants` says which they are).
-
-The accuracy of labels in each region of the rule: its variants, its near-boundary types, and far from both.
+A model can score well by telling positives from worlds that are nothing like them. What it knows of the rule shows
+on those that miss it by one concept (`assay.logic.variants` says which they are). `region_scores` has each region by
+itself.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,6 +15,8 @@ from assay.base import Array, Codes
 from assay.metrics.evidence import Evidence, Side
 from assay.metrics.interval import accuracy_of, interval_of
 from assay.metrics.metric import Metric, overall
+
+Region = Literal["variant", "type", "far"]
 
 
 def balanced_accuracy(truth: Codes, predicted: Codes, weights: Array | None = None) -> float:
@@ -89,9 +90,6 @@ near_accuracy = region_metric(
 far_accuracy = region_metric(
     "far_accuracy", "accuracy on worlds far from the boundary of a rule", lambda side: side.far[:, None]
 )
-
-
-Region = Literal["variant", "type", "far"]
 
 
 @dataclass(frozen=True)

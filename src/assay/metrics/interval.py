@@ -1,8 +1,8 @@
-"""Intervals and tests of shares: Wilson's score interval, exact binomial tests, Holm's correction.
+"""Intervals and tests of shares, and shares in words.
 
 Wilson's interval keeps within 0 and 1, and does not shrink to a point when all or none of the examples are right.
-
-Intervals for averages of shares: macro F1, accuracy averaged over the values of a label or the regions of a rule.
+From it come intervals for averages of shares: macro F1, accuracy averaged over the values of a label or the regions
+of a rule. Tests are exact binomial ones, and Holm's correction for several.
 """
 
 import math
@@ -17,6 +17,9 @@ from assay.base import Array, Codes
 ROUNDING = 1e-9
 ADDED = 2
 """Examples of 0 or 1 that are added to a variance, since a few values may differ too little by chance."""
+LEAST_TOGETHER = 0.01
+FOR_VARIANCE, FOR_BIAS = 3.0, 0.5
+"""Examples added to each share; these cover best in `benchmarks/coverage.py`."""
 
 
 def wilson(right: float, examples: float, confidence: float = 0.95) -> tuple[float, float]:
@@ -155,11 +158,6 @@ def _end(share: float) -> str:
     """Return an end of an interval in per cent; one decimal where it is near to 0 or 100 and not there."""
     whole = share in (0.0, 1.0) or 0.01 <= share <= 0.99
     return f"{100 * share:.0f}" if whole else f"{min(max(100 * share, 0.1), 99.9):.1f}"
-
-
-LEAST_TOGETHER = 0.01
-FOR_VARIANCE, FOR_BIAS = 3.0, 0.5
-"""Examples added to each share; these cover best in `benchmarks/coverage.py`."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,4 @@
-"""What a metric is, and where it registers.
-
-Metrics with 95 % intervals.
+"""What a metric is, where it registers, and its score with a 95 % interval.
 
 A mean over examples gets Wilson's interval, a metric that knows its own interval that one, and any other one from
 resampled examples. Metrics that are counted see equal rows once, and their resamples are counts drawn anew.
@@ -18,6 +16,10 @@ from assay.metrics.evidence import Evidence
 from assay.metrics.interval import from_error, of_mean
 
 METRICS: Registry = Registry("metric", "assay.metrics.registered", "assay.metrics", "assay.metrics.metric:Metric")
+NORMAL = 1.96
+RESAMPLES = 200
+FEWEST = 30
+"""A score on fewer examples says little, and deserves a warning."""
 
 
 @dataclass(frozen=True)
@@ -95,12 +97,6 @@ def overall(
         return metric
 
     return register
-
-
-NORMAL = 1.96
-RESAMPLES = 200
-FEWEST = 30
-"""A score on fewer examples says little, and deserves a warning."""
 
 
 @dataclass(frozen=True)

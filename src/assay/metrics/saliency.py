@@ -14,11 +14,6 @@ import numpy as np
 from assay.base import Array, join_words
 from assay.metrics.interval import of_difference, of_mean, percent
 
-MEANINGS = {
-    "pointing": "how often the largest value lies in the mask (pointing game)",
-    "energy": "the share of the positive relevance that lies in the mask",
-    "rank": "of as many pixels of largest relevance as the mask has, the share that lies in it",
-}
 CHANGED, SAME = 0.5, 0.8
 """Rank correlations of maps before and after all weights are drawn anew, below which a method is a witness, and from
 which on it is none."""

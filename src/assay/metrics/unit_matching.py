@@ -1,10 +1,10 @@
-"""Matching of units with concept values: which unit stands for which value, and how well.
+"""Matching of discovered units with concept values: which unit stands for which value, and how well.
 
-Every value of a concept ("digit is 3") is true or false of an example; of a concept with two values, one says it all.
-Each value gets a unit of its own so that the sum of F1 is the largest (Hungarian assignment). The unit, its direction
-(whether it is large or small where the value holds) and its threshold are chosen on one split, and scored on another.
-
-Concept probabilities from matched units: a logistic curve for each value, on the unit that it is matched with.
+A *unit* is a number for each example that some method found in a network or in pictures, without a name. Every value
+of a concept ("digit is 3") is true or false of an example; of a concept with two values, one says it all. Each value
+gets a unit of its own so that the sum of F1 is the largest (Hungarian assignment). The unit, its direction (whether
+it is large or small where the value holds) and its threshold are chosen on one split, and scored on another. A
+`Readout` gives the probabilities of concepts from matched units: a logistic curve for each value.
 """
 
 from dataclasses import dataclass, replace
@@ -19,6 +19,7 @@ BINS = 10
 """Into how many bins of alike size units are cut where mutual information is counted."""
 TOP_SHARE, FEWEST_TOP = 0.05, 8
 """Purity is judged on this share of the examples, at least so many, and on no more than have the value."""
+STEPS, RIDGE, SMALLEST = 25, 1e-2, 1e-9
 
 
 @dataclass(frozen=True)
@@ -209,9 +210,6 @@ def _bins(column: Array) -> Array:
 def _entropies(shares: Array) -> Array:
     """Return the entropy of each row of shares."""
     return np.asarray(-(shares * np.log(np.where(shares > 0, shares, 1))).sum(axis=1))
-
-
-STEPS, RIDGE, SMALLEST = 25, 1e-2, 1e-9
 
 
 @dataclass(frozen=True)

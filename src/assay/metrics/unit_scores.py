@@ -1,12 +1,10 @@
-"""DCI (Eastwood and Williams, 2018) and the mutual information gap (Chen et al., 2018) of units.
+"""All scores of discovered units, each beside chance: the same score where the examples of the units are shuffled.
 
-DCI asks a random forest how much each unit matters to the prediction of each concept. *Disentanglement*: is each unit
-about one concept? *Completeness*: is each concept in one unit? *Informativeness*: is the concept there at all? The gap
-asks the same of one concept at a time: by how much the unit that says most of it is ahead of the next.
-
-Stability: do several seeds find the same units?
-
-All scores of discovered units, each beside chance: the same score where the examples of the units are shuffled.
+Beside the matches with concept values: DCI (Eastwood and Williams, 2018) asks a random forest how much each unit
+matters to the prediction of each concept. *Disentanglement*: is each unit about one concept? *Completeness*: is each
+concept in one unit? *Informativeness*: is the concept there at all? The mutual information gap (Chen et al., 2018)
+asks the same of one concept at a time: by how much the unit that says most of it is ahead of the next. *Stability*:
+do several seeds find the same units?
 """
 
 from collections.abc import Mapping, Sequence
@@ -30,6 +28,20 @@ from assay.metrics.unit_matching import (
 
 TREES, DEPTH = 20, 10
 """The random forests that concepts and labels are predicted by."""
+STILL = 1e-9
+"""Units that vary by less than this part of the largest are still: they say nothing."""
+MEANINGS = {
+    "f1": "F1 of each concept value by the one unit that it is matched with, averaged",
+    "information": "mutual information of each value and its unit, as a share of the value's entropy",
+    "purity": "of the examples where a unit is largest, the share that has the value it is matched with",
+    "completeness": "how well the labels follow from all units (0: as the commonest label, 1: all right)",
+    "disentanglement": "DCI: is each unit about one concept only?",
+    "dci_completeness": "DCI: is each concept in one unit only?",
+    "informativeness": "DCI: how well the concepts follow from all units (0: as the commonest value, 1: all right)",
+    "mig": "mutual information gap: how far the best unit of a concept is ahead of the next",
+    "stability": "correlation of the units of two seeds, each matched with one of the other",
+}
+"""What each score says, 1 being the best."""
 
 
 @dataclass(frozen=True)
@@ -105,10 +117,6 @@ def information_gap(split: UnitSplit, sizes: list[int]) -> float:
     return float((ordered[-1] - ordered[-2]).mean())
 
 
-STILL = 1e-9
-"""Units that vary by less than this part of the largest are still: they say nothing."""
-
-
 def live_units(units: Array) -> Array:
     """Return the numbers of the units that vary."""
     deviations = units.std(axis=0)
@@ -139,20 +147,6 @@ def stability(units: Sequence[Array]) -> float:
     """Return the agreement of all pairs of seeds, averaged; NaN for one seed."""
     pairs = [agreement(first, second) for first, second in combinations(units, 2)]
     return float(np.mean(pairs)) if pairs else np.nan
-
-
-MEANINGS = {
-    "f1": "F1 of each concept value by the one unit that it is matched with, averaged",
-    "information": "mutual information of each value and its unit, as a share of the value's entropy",
-    "purity": "of the examples where a unit is largest, the share that has the value it is matched with",
-    "completeness": "how well the labels follow from all units (0: as the commonest label, 1: all right)",
-    "disentanglement": "DCI: is each unit about one concept only?",
-    "dci_completeness": "DCI: is each concept in one unit only?",
-    "informativeness": "DCI: how well the concepts follow from all units (0: as the commonest value, 1: all right)",
-    "mig": "mutual information gap: how far the best unit of a concept is ahead of the next",
-    "stability": "correlation of the units of two seeds, each matched with one of the other",
-}
-"""What each score says, 1 being the best."""
 
 
 @dataclass(frozen=True)

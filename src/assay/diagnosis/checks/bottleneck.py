@@ -1,12 +1,7 @@
-"""Concepts that the rule uses are not predicted, so that they cannot be judged.
+"""Labels against the concepts that they should come from.
 
-The concepts do not determine the labels, and the model is about as good as they allow.
-
-Labels do not follow from the predicted concepts, where these are wrong or uncertain.
-
-The best labels that the predicted concepts allow, by trees over them that are grown on the other half.
-
-The labels are better than the predicted concepts allow: information goes past the concepts.
+Concepts may not be predicted (`opaque`), or not determine the labels (`incomplete`); labels may not follow from the
+predicted concepts (`inconsistent`), or be better than these allow (`leaking`).
 """
 
 from collections.abc import Iterator
@@ -23,6 +18,8 @@ from assay.diagnosis.thresholds import Concepts, Section, threshold
 from assay.diagnosis.views import SplitView
 from assay.diagnosis.within import matches_within
 from assay.metrics import Ceiling, at_least, ceilings, wilson
+
+MOST_SHARED = 3
 
 
 @register
@@ -81,9 +78,6 @@ def missed_values(view: SplitView) -> Iterator[str]:
             if str(value) in label.missed and own.any():
                 wrong = int(view.wrong[own, place].sum())
                 yield f"{label.label} is wrong in {wrong:,} of the {int(own.sum()):,} examples where it is {value}."
-
-
-MOST_SHARED = 3
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,4 @@
-"""A reasoning shortcut: concepts are misread, and the rule still gives the right labels.
-
-Concepts that the rule uses are misread too often.
-
-Concepts that the rule does not use are wrong, and those that it uses are right.
-"""
+"""Misread concepts: a reasoning shortcut, in which the rule still gives the right labels; noise; or unused concepts."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Labels are wrong in a region of the concepts that the rule uses, and right elsewhere.
+"""Labels that are wrong in a region of the concepts, or wherever every concept that the rule uses is right.
 
-Labels are wrong where every concept that the rule uses is right: the label head has another rule.
+In the first case the model misses a region; in the second its label head has another rule.
 """
 
 from collections.abc import Iterator

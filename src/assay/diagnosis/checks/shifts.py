@@ -1,8 +1,7 @@
-"""Labels are right on worlds of training and wrong more often on new ones, at equal concepts.
+"""Labels that are right on what training shows, and wrong more often elsewhere at equal concepts.
 
-Labels fall on another split whose worlds are the same: its pictures differ.
-
-Labels follow a nuisance that goes with them in training, not the concepts.
+Elsewhere is on new worlds (`memorised`), on another split whose pictures differ (`shifted`), or where a nuisance
+does not go with the label as in training (`spurious`).
 """
 
 from collections.abc import Iterator, Mapping
@@ -24,6 +23,7 @@ from assay.metrics import wilson
 MORE_WORLDS = (
     "Train on more different worlds; more pictures of the same ones do not help: `assay make` with more examples."
 )
+APART = " (worlds of training and new ones apart)"
 
 
 @dataclass(frozen=True)
@@ -188,9 +188,6 @@ def _cells_for(case: Case, told: Explanations) -> tuple[str, Array | None, bool]
     if told.fit["new world"] < best + margin or told.fit["new world"] < told.fit["region"] - margin:
         return "worlds", None, False
     return "worlds", np.zeros(len(told.wrong), dtype=np.int64), False
-
-
-APART = " (worlds of training and new ones apart)"
 
 
 @dataclass(frozen=True)

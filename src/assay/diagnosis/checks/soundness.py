@@ -1,9 +1,4 @@
-"""Labels are wrong, and nothing that was tested says why.
-
-There are too few examples to tell whether labels and concepts are right.
-
-The labels are right, and they follow from concepts that are right.
-"""
+"""Whether labels are right and follow from right concepts: sound, not learned, or too few examples to tell."""
 
 from collections.abc import Iterator
 from functools import partial

@@ -1,6 +1,7 @@
-"""Calibration after training: Platt scaling for labels of two values, one temperature for labels of more.
+"""Selective prediction: decide where the model is confident enough, leave the rest to a person, and count.
 
-Selective prediction: decide where the model is confident enough, leave the rest to a person, and count.
+Confidence is calibrated on held-out rows: Platt scaling for labels of two values, one temperature for labels of
+more.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,8 @@
 """Intervention curves: from no question to all of them, every point through the same model call and encoding.
 
-Manipulation: worlds are drawn again with concepts changed, and the model looks again; truth changes with the world.
-
-Which concepts are changed is up to the same policies and budgets as in confirmation. A model that reads concepts and
-follows the rule stays as accurate as before; one that reads something else does not.
+In *manipulation* worlds are drawn again with concepts changed, and the model looks again; truth changes with the
+world. Which concepts are changed is up to the same policies and budgets. A model that reads concepts and follows the
+rule stays as accurate as before; one that reads something else does not.
 """
 
 import math

@@ -1,7 +1,4 @@
-"""What an intervention policy is: the state that it sees, the selection that it returns, how a budget is filled.
-
-Intervention policies: which concepts to ask about, for each example, within a budget.
-"""
+"""Intervention policies: which concepts to ask about, for each example, within a budget."""
 
 import math
 from collections.abc import Mapping, Sequence
