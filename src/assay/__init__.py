@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from assay.api import train as train
     from assay.api import view as view
     from assay.base import AssayError as AssayError
-    from assay.base import __version__ as __version__
+    from assay.base.distribution import __version__ as __version__
     from assay.contracts import Answer as Answer
     from assay.contracts import Predictions as Predictions
     from assay.contracts import read_predictions as read_predictions

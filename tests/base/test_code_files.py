@@ -1,5 +1,6 @@
 """Files of a user's own that import and run others, and what they register: each counts as its own file's."""
 
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -12,13 +13,10 @@ from assay.base import (
     Entry,
     Registry,
     UnknownName,
-    WrongCode,
     code_files,
     code_of,
-    describe_record,
     explain_missing,
     forget_files,
-    hash_file,
     load_file,
     load_files,
     require_same,
@@ -50,23 +48,23 @@ def test_a_file_is_known_by_its_real_path(tmp_path):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link.py").symlink_to(path)
     around = tmp_path / "folder" / ".." / "mine.py"
-    assert hash_file(around) == hash_file(tmp_path / "link.py") == hash_file(path) == load_file(around).file
+    assert CodeFile.of(around) == CodeFile.of(tmp_path / "link.py") == CodeFile.of(path) == load_file(around).file
     assert load_file(tmp_path / "link.py") is load_file(path) and len(code_files.loaded_files()) == 1
-    assert hash_file(path).path == path.resolve()
+    assert CodeFile.of(path).path == path.resolve()
     for wrong in (tmp_path / "folder", tmp_path / "none.py"):
         with pytest.raises(ConfigError, match=f"^no file '{wrong}'$"):
-            hash_file(wrong)
+            CodeFile.of(wrong)
 
 
 def test_a_worker_runs_the_files_as_they_were_and_no_others(tmp_path):
     one, two = (write(tmp_path / f"{name}.py", f"name = {name!r}\n") for name in ("one", "two"))
-    files = [hash_file(one), hash_file(two)]
+    files = [CodeFile.of(one), CodeFile.of(two)]
     load_files(files)
     assert [loaded.module.name for loaded in code_files.loaded_files()] == ["one", "two"]
     two.write_text("name = 'three'\n")
-    with pytest.raises(WrongCode, match="two.py has changed since it was read"):
+    with pytest.raises(ConfigError, match="two.py has changed since it was read"):
         load_files(files)
-    load_files([files[0], hash_file(two)])
+    load_files([files[0], CodeFile.of(two)])
     assert [loaded.module.name for loaded in code_files.loaded_files()] == ["one", "three"]
 
 
@@ -77,9 +75,9 @@ def test_what_a_file_registers_is_kept_with_it(tmp_path, things):
     path = write(tmp_path / "mine.py", REGISTER.format(name="own", target=3))
     things.add("bundled", "ours", 1)
     loaded = load_file(path)
-    assert loaded.registered == {"thing": {"own": Entry("own", "about", 3, code=hash_file(path))}}
+    assert loaded.registered == {"thing": {"own": Entry("own", "about", 3, code=CodeFile.of(path))}}
     assert list(things) == ["bundled", "own"] and things["own"] == 3 and "own" not in things.registered
-    assert things.entry("own").code == hash_file(path) and things.entry("bundled").code is None
+    assert things.entry("own").code == CodeFile.of(path) and things.entry("bundled").code is None
     forget_files()
     assert list(things) == ["bundled"]
 
@@ -148,7 +146,7 @@ def test_classes_of_a_file_go_by_their_own_names_or_pythons(tmp_path, things):
     assert things.resolve(f"{path}:Named") == things.resolve(f"{path}:a-number") == "a-number"
     assert list(things) == ["a-number", "bare"] and things.describe("a-number") == "A number with a name."
     assert things.find(f"{path}:Bare").__name__ == "Bare" and things.find("bare").__name__ == "Bare"
-    assert code_of(things["bare"]) == hash_file(path) == things.entry("a-number").code
+    assert code_of(things["bare"]) == CodeFile.of(path) == things.entry("a-number").code
     for wrong in ("Nameless", "Decimal", "nobody"):
         with pytest.raises(UnknownName, match=f"has no thing named '{wrong}'"):
             things.resolve(f"{path}:{wrong}")
@@ -186,10 +184,10 @@ def test_the_same_name_is_not_the_same_file():
     given = CodeFile(Path("mine.py"), "f" * 64)
     require_same(given, {"name": "renamed.py", "sha256": "f" * 64}, "it")
     with pytest.raises(
-        WrongCode, match=r"it is of mine.py \(sha256 e{12}\), the file given is mine.py \(sha256 f{12}\)"
+        ConfigError, match=r"it is of mine.py \(sha256 e{12}\), the file given is mine.py \(sha256 f{12}\)"
     ):
         require_same(given, {"name": "mine.py", "sha256": "e" * 64}, "it")
-    with pytest.raises(WrongCode):
+    with pytest.raises(ConfigError):
         require_same(given, {}, "it")
 
 
@@ -208,7 +206,7 @@ def test_a_file_may_register_an_address(tmp_path, things):
     load_file(path)
     assert things["root"](9) == 3.0 and things.entry("root").target == "math:sqrt"
     things.installed.add("root")  # of a package it would be asked for its own line
-    assert things.describe("root") == "about" and things.entry("root").code == hash_file(path)
+    assert things.describe("root") == "about" and things.entry("root").code == CodeFile.of(path)
 
 
 def test_where_files_are_not_looked_for_none_is_found(tmp_path, shelf):
@@ -222,12 +220,12 @@ def test_a_file_is_run_once_as_it_is(tmp_path):
     path = write(tmp_path / "mine.py", "value = 1\nclass Mine: pass\n")
     first = load_file(path)
     assert load_file(path) is first and code_files.loaded_files() == (first,)
-    assert code_of(first.module.Mine) == first.file == hash_file(path) and code_of(Path) is None
+    assert code_of(first.module.Mine) == first.file == CodeFile.of(path) and code_of(Path) is None
     assert first.file.to_dict() == {"name": "mine.py", "sha256": first.file.sha256}
     path.write_text("value = 2\n")
     second = load_file(path)
     assert second.module.value == 2 and code_files.loaded_files() == (second,)
-    with pytest.raises(WrongCode, match="mine.py has changed since it was read"):
+    with pytest.raises(ConfigError, match="mine.py has changed since it was read"):
         load_file(path, first.file.sha256)
     forget_files()
     assert code_files.loaded_files() == () and code_files.running_file() is None
@@ -247,8 +245,13 @@ def test_a_file_that_cannot_be_run_leaves_nothing(tmp_path, text, why):
 
 def test_recorded_files_are_only_shown_and_never_run():
     record = {"name": "a/../evil\n.py", "sha256": "0123456789abcdef"}
-    assert describe_record(record) == "evil.py (sha256 0123456789ab)" and describe_record(3) is None
-    assert describe_record({}) == "FILE.py (sha256 )" and describe_record({"name": "x" * 90})[:80] == "x" * 80
+    for said, shown in (
+        (record, "evil.py (sha256 0123456789ab)"),
+        ({}, "FILE.py (sha256 )"),
+        ({"name": "x" * 90}, "x" * 80),
+    ):
+        with pytest.raises(ConfigError, match=re.escape(f"it is of {shown}") + r"( |,)"):
+            require_same(CodeFile(Path("mine.py"), "f" * 64), said, "it")
     assert "install its package, or give its file: --task FILE.py" in explain_missing("task", "t", None, "it")
     assert "which is not run unasked; give it: --task evil.py" in explain_missing("task", "t", record, "it")
     given = CodeFile(Path("mine.py"), "f" * 64)

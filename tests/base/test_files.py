@@ -10,7 +10,6 @@ import pytest
 
 from assay.base import (
     DataError,
-    copy_folder,
     open_atomically,
     private_folder,
     remove_leftovers,
@@ -233,22 +232,6 @@ def test_other_faults_of_locks_are_told_in_a_line(tmp_path: Path, monkeypatch: p
     with pytest.raises(DataError, match="cannot write"), write_folder(tmp_path / "new"):
         pass
     assert names(tmp_path) == []
-
-
-def test_a_folder_is_copied_unless_a_link_leads_out_of_it(tmp_path: Path) -> None:
-    (tmp_path / "a" / "s").mkdir(parents=True)
-    (tmp_path / "a" / "s" / "x").write_text("x")
-    (tmp_path / "a" / "y").symlink_to("s/x")
-    with write_folder(tmp_path / "b") as half:
-        copy_folder(tmp_path / "a", half)
-    assert names(tmp_path / "b") == ["s", "s/x", "y"] and (tmp_path / "b" / "y").read_text() == "x"
-    (tmp_path / "a" / "z").symlink_to("/etc/hostname")
-    with (
-        pytest.raises(DataError, match=r"^'z' in .* is a link that leads out of that folder"),
-        write_folder(tmp_path / "c") as half,
-    ):
-        copy_folder(tmp_path / "a", half)
-    assert not (tmp_path / "c").exists()
 
 
 def test_a_private_folder_is_the_users_alone(tmp_path: Path) -> None:

@@ -24,15 +24,13 @@ def test_a_process_that_is_alone_has_number_0(monkeypatch):
     monkeypatch.setenv(processes.WORKER, "9")
     monkeypatch.delenv(processes.WORKER)
     assert processes.worker_number() == 0
-    processes.number_worker(2)
-    assert os.environ[processes.WORKER] == "2" and processes.worker_number() == 2
 
 
 PARENT_OF_ONE = """
 import os, subprocess, sys, time
 names = dict(os.environ) if sys.argv[1] == "by hand" else os.environ | {"ASSAY_PARENT": str(os.getpid())}
 code = "import time, os, assay; from assay.base import processes; HAND; print(os.getpid(), flush=True); time.sleep(60)"
-hand = "processes.end_with_parent(os.getppid())" if sys.argv[1] == "by hand" else "assert processes.PARENT not in os.environ"
+hand = "processes.begin_worker(os.getppid(), 2); assert processes.worker_number() == 2" if sys.argv[1] == "by hand" else "assert processes.PARENT not in os.environ"
 worker = subprocess.Popen([sys.executable, "-c", code.replace("HAND", hand)], env=names, stdout=subprocess.PIPE, text=True)
 print(worker.stdout.readline().strip(), flush=True)
 time.sleep(60)
@@ -136,14 +134,6 @@ def test_ctrl_c_waits_while_workers_are_started():
         assert os.environ[processes.PARENT] == str(os.getpid())
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
     assert processes.PARENT not in os.environ
-
-
-def test_a_gpu_is_a_device_with_a_number(monkeypatch, tmp_path):
-    monkeypatch.setattr(processes, "Path", lambda folder: tmp_path if folder == "/dev" else None)
-    (tmp_path / "nvidiactl").touch()
-    assert not processes.has_gpu()
-    (tmp_path / "nvidia0").touch()
-    assert processes.has_gpu()
 
 
 def test_columns_become_a_data_frame():

@@ -58,7 +58,7 @@ def list(kind: str | None = None) -> Facts:
 
     >>> import assay
     >>> [row["name"] for row in assay.list("metrics").rows][:3]
-    ['concept_accuracy', 'concept_ece', 'concept_exact']
+    ['balanced_accuracy', 'closed_label_f1', 'collapse']
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def show(name: str, *, config: "ConfigSource" = None, **settings: Any) -> Facts:
 
     >>> import assay
     >>> print(assay.show("collapse"))
-    collapse: 1 - (values predicted) / (values predicted or true), by groups of concepts (lower is better)
+    collapse: concept collapse Cls(C), pooled over concepts that share an encoder (lower is better)
 
     Parameters
     ----------

@@ -7,7 +7,6 @@ by name; `rng_for` and `Streams` are where randomness is born; `write_atomically
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.base.arrays import LARGEST_NUMBER as LARGEST_NUMBER
     from assay.base.arrays import Array as Array
     from assay.base.arrays import Codes as Codes
     from assay.base.arrays import DistinctRows as DistinctRows
@@ -17,12 +16,9 @@ if TYPE_CHECKING:
     from assay.base.arrays import number_rows as number_rows
     from assay.base.code_files import RECORD as RECORD
     from assay.base.code_files import CodeFile as CodeFile
-    from assay.base.code_files import WrongCode as WrongCode
     from assay.base.code_files import code_of as code_of
-    from assay.base.code_files import describe_record as describe_record
     from assay.base.code_files import explain_missing as explain_missing
     from assay.base.code_files import forget_files as forget_files
-    from assay.base.code_files import hash_file as hash_file
     from assay.base.code_files import load_file as load_file
     from assay.base.code_files import load_files as load_files
     from assay.base.code_files import loaded_files as loaded_files
@@ -37,11 +33,9 @@ if TYPE_CHECKING:
     from assay.base.config import validate as validate
     from assay.base.distribution import EXTRAS as EXTRAS
     from assay.base.distribution import VERSION as VERSION
-    from assay.base.distribution import __version__ as __version__
     from assay.base.distribution import import_extra as import_extra
     from assay.base.distribution import install_line as install_line
-    from assay.base.distribution import is_optional as is_optional
-    from assay.base.distribution import missing_extra as missing_extra
+    from assay.base.distribution import needs_extras as needs_extras
     from assay.base.distribution import to_frame as to_frame
     from assay.base.errors import AssayError as AssayError
     from assay.base.errors import ConfigError as ConfigError
@@ -56,11 +50,8 @@ if TYPE_CHECKING:
     from assay.base.errors import UnknownName as UnknownName
     from assay.base.errors import cut as cut
     from assay.base.errors import suggestion as suggestion
-    from assay.base.files import copy_file as copy_file
-    from assay.base.files import copy_folder as copy_folder
     from assay.base.files import locked as locked
     from assay.base.files import open_atomically as open_atomically
-    from assay.base.files import open_new as open_new
     from assay.base.files import private_folder as private_folder
     from assay.base.files import refuse_links as refuse_links
     from assay.base.files import remove_leftovers as remove_leftovers
@@ -75,7 +66,6 @@ if TYPE_CHECKING:
     from assay.base.markup import code_text as code_text
     from assay.base.markup import escape_text as escape_text
     from assay.base.markup import html_lines as html_lines
-    from assay.base.markup import html_link as html_link
     from assay.base.markup import html_table as html_table
     from assay.base.markup import html_text as html_text
     from assay.base.markup import join_first as join_first
@@ -103,25 +93,17 @@ if TYPE_CHECKING:
     from assay.base.plots import heat_maps as heat_maps
     from assay.base.plots import line_plot as line_plot
     from assay.base.plots import picture_sheet as picture_sheet
+    from assay.base.processes import begin_worker as begin_worker
     from assay.base.processes import block_interrupts as block_interrupts
-    from assay.base.processes import end_with_parent as end_with_parent
-    from assay.base.processes import has_gpu as has_gpu
     from assay.base.processes import hear_interrupts as hear_interrupts
-    from assay.base.processes import number_worker as number_worker
     from assay.base.processes import start_program as start_program
     from assay.base.processes import stop_hearing_interrupts as stop_hearing_interrupts
     from assay.base.processes import worker_number as worker_number
-    from assay.base.progress import Bar as Bar
-    from assay.base.progress import LiveBar as LiveBar
-    from assay.base.progress import PlainLines as PlainLines
     from assay.base.progress import ProgressCallback as ProgressCallback
-    from assay.base.progress import Silence as Silence
     from assay.base.progress import duration as duration
     from assay.base.progress import progress_bar as progress_bar
     from assay.base.registry import Entry as Entry
     from assay.base.registry import Registry as Registry
-    from assay.base.remote import HUB as HUB
-    from assay.base.remote import TEMPORARIES as TEMPORARIES
     from assay.base.remote import Folder as Folder
     from assay.base.remote import RemotePath as RemotePath
     from assay.base.remote import folder_at as folder_at

@@ -26,16 +26,17 @@ IMPORTING = ("importlib", "_frozen_importlib")
 """The modules that import others."""
 
 
-class WrongCode(ConfigError):
-    """A file that is not the one that a dataset was made by or a run was trained with."""
-
-
 @dataclass(frozen=True)
 class CodeFile:
     """A Python file as it was when it was run."""
 
     path: Path
     sha256: str
+
+    @classmethod
+    def of(cls, path: Path) -> "CodeFile":
+        """Return a file with its hash; nothing is run."""
+        return cls(path.resolve(), hashlib.sha256(_read(path)).hexdigest())
 
     def to_dict(self) -> dict[str, str]:
         """Return the name and the hash, for the manifest of a dataset or the record of a run."""
@@ -84,11 +85,6 @@ def split_reference(reference: str) -> tuple[Path, str | None] | None:
     return None if found is None else (Path(found["file"]), found["name"])
 
 
-def hash_file(path: Path) -> CodeFile:
-    """Return a file with its hash; nothing is run."""
-    return CodeFile(path.resolve(), hashlib.sha256(_read(path)).hexdigest())
-
-
 def _read(path: Path) -> bytes:
     if not path.is_file():
         raise ConfigError(f"no file {str(path)!r}")
@@ -100,7 +96,7 @@ def load_file(path: Path, sha256: str | None = None) -> LoadedFile:
     text = _read(path)
     file = CodeFile(path.resolve(), hashlib.sha256(text).hexdigest())
     if sha256 not in (None, file.sha256):
-        raise WrongCode(f"{path.name} has changed since it was read; run the command again")
+        raise ConfigError(f"{path.name} has changed since it was read; run the command again")
     known = _loaded.get(file.path)
     if known is None or known.file != file:
         known = _run(file, text)
@@ -161,12 +157,8 @@ def code_of(thing: Any) -> CodeFile | None:
     return found if isinstance(found, CodeFile) else None
 
 
-def describe_record(record: object) -> str | None:
-    """Return the file that a manifest or a run names in words; it may be anyone's, so it is only shown, shortened.
-
-    >>> describe_record({"name": "../../evil.py", "sha256": "0123456789abcdef"})
-    'evil.py (sha256 0123456789ab)'
-    """
+def _in_words(record: object) -> str | None:
+    """Return the file that a manifest or a run names in words; it may be anyone's, so it is only shown, shortened."""
     if not isinstance(record, Mapping):
         return None
     name = "".join(sign for sign in str(record.get("name", "")).rpartition("/")[2] if sign.isprintable())
@@ -178,14 +170,12 @@ def require_same(given: CodeFile | None, record: object, what: str) -> None:
     if given is None or not isinstance(record, Mapping):
         return
     if record.get("sha256") != given.sha256:
-        raise WrongCode(
-            f"{what} is of {describe_record(record)}, the file given is {given}; give the file as it was then"
-        )
+        raise ConfigError(f"{what} is of {_in_words(record)}, the file given is {given}; give the file as it was then")
 
 
 def explain_missing(kind: str, name: str, record: object, what: str) -> str:
     """Return one line for a task or model that is not at hand: no code runs because a folder names it."""
-    file = describe_record(record)
+    file = _in_words(record)
     if file is None:
         return (
             f"the {kind} {name!r} of {what} is not installed; install its package, or give its file: --{kind} FILE.py"

@@ -5,7 +5,8 @@ on the package index belongs to another project.
 """
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from assay.base.errors import MissingExtra
@@ -61,23 +62,21 @@ def missing_extra(purpose: str, module: str) -> MissingExtra:
     return MissingExtra(f"{purpose} needs {package}: {install_line(EXTRAS[package])}")
 
 
-def is_optional(module: str | None) -> bool:
-    """Return whether a module belongs to an optional package.
-
-    >>> is_optional("sklearn.tree"), is_optional("numpy")
-    (True, False)
-    """
-    return (module or "").split(".")[0] in EXTRAS
+@contextmanager
+def needs_extras(purpose: str) -> Iterator[None]:
+    """Say for what an optional package is needed, where one is imported that is not installed."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in EXTRAS:
+            raise
+        raise missing_extra(purpose, str(error.name)) from None
 
 
 def import_extra(module: str, purpose: str) -> Any:
     """Import a module of an optional package, or raise an error that says for what it is needed."""
-    try:
+    with needs_extras(purpose):
         return importlib.import_module(module)
-    except ModuleNotFoundError as error:
-        if not is_optional(error.name):
-            raise
-        raise missing_extra(purpose, str(error.name)) from None
 
 
 def to_frame(data: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]) -> "pd.DataFrame":

@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from select import select
 from typing import Any
 
@@ -19,22 +18,19 @@ PAUSE = 0.3
 """How often a worker looks for its parent, in seconds, where the kernel does not tell that it ended."""
 
 
-def number_worker(number: int) -> None:
-    """Say which of several workers this process is."""
-    os.environ[WORKER] = str(number)
-
-
 def worker_number() -> int:
     """Return which of several workers this process is; 0 if it is alone. Workers share out GPUs by it."""
     number = os.environ.get(WORKER, "0")
     return int(number) if number.isdecimal() else 0
 
 
-def end_with_parent(parent: int) -> None:
-    """Let this worker end soon after its parent process is gone: nobody would read what it does.
+def begin_worker(parent: int, number: int | None = None) -> None:
+    """Number this worker, and let it end soon after its parent process is gone: nobody would read what it does.
 
     The parent says who it is: a worker that asks may have lost it already.
     """
+    if number is not None:
+        os.environ[WORKER] = str(number)
     threading.Thread(target=_watch, args=(parent,), daemon=True).start()
 
 
@@ -42,7 +38,7 @@ def watch_parent_of_worker() -> None:
     """Let this process end with its parent, if it was started as a worker; what it starts itself is none."""
     parent = os.environ.pop(PARENT, "")
     if parent.isdecimal():
-        end_with_parent(int(parent))
+        begin_worker(int(parent))
 
 
 def _watch(parent: int) -> None:
@@ -124,8 +120,3 @@ def block_interrupts() -> Iterator[None]:
     finally:
         os.environ.pop(PARENT, None)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def has_gpu() -> bool:
-    """Return whether this machine has a GPU of NVIDIA, without importing torch."""
-    return any(Path("/dev").glob("nvidia[0-9]*"))

@@ -25,13 +25,14 @@ class Display(Protocol):
 class Bar:
     """Progress that follows one thing after another."""
 
-    def __init__(self, display: Display) -> None:
+    def __init__(self, display: Display | None) -> None:
         self.display = display
 
     def __call__(self, what: str, done: float, whole: float, note: str | None = None) -> None:
         """Show that so much of the whole is done; the note says it in words, by default both numbers."""
         counts = f"{done:,.0f} of {whole:,.0f}" if whole else ""
-        self.display.show(what, done, whole, counts if note is None else note)
+        if self.display is not None:
+            self.display.show(what, done, whole, counts if note is None else note)
 
     def counter(self, what: str, whole: int | None = None) -> Callable[[int], None]:
         """Return a function that is told how many more are done; without a `whole`, what is done counts as it."""
@@ -64,13 +65,12 @@ class LiveBar:
 class PlainLines:
     """Lines without control characters, for logs: the first after some seconds, then one now and then."""
 
-    def __init__(self, write: Callable[[str], object], clock: Callable[[], float] = time.monotonic) -> None:
-        self.write, self.clock = write, clock
+    def __init__(self) -> None:
         self.what, self.began, self.first_done, self.next_line = "", 0.0, 0.0, 0.0
 
     def show(self, what: str, done: float, whole: float, note: str) -> None:
         """Write a line if the last one is long enough ago."""
-        now = self.clock()
+        now = time.monotonic()
         if what != self.what:
             self.what, self.began, self.first_done, self.next_line = what, now, done, now + FIRST_LINE
         if now < self.next_line:
@@ -81,14 +81,8 @@ class PlainLines:
         if whole and done > self.first_done:
             seconds = (now - self.began) / (done - self.first_done) * max(0.0, whole - done)
             parts.append(f"about {duration(seconds)} left")
-        self.write(f"{what}: {', '.join(parts)}\n" if parts else f"{what}\n")
-
-
-class Silence:
-    """Shows nothing."""
-
-    def show(self, what: str, done: float, whole: float, note: str) -> None:
-        """Do nothing."""
+        sys.stderr.write(f"{what}: {', '.join(parts)}\n" if parts else f"{what}\n")
+        sys.stderr.flush()
 
 
 @contextmanager
@@ -99,9 +93,9 @@ def progress_bar(shown: bool | None = None) -> Iterator[Bar]:
 
     console = Console(stderr=True, emoji=False)
     if shown is False:
-        yield Bar(Silence())
+        yield Bar(None)
     elif shown is None and not console.is_terminal:
-        yield Bar(PlainLines(lambda line: (sys.stderr.write(line), sys.stderr.flush())))
+        yield Bar(PlainLines())
     else:
         texts = TextColumn("{task.description}"), TextColumn("{task.fields[note]}", style="dim")
         columns = (texts[0], BarColumn(bar_width=24), TaskProgressColumn(), TimeRemainingColumn(compact=True), texts[1])

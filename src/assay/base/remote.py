@@ -59,6 +59,11 @@ class RemotePath:
         """Whether other processes see it."""
         return self.scheme != "memory"
 
+    @property
+    def on_hub(self) -> bool:
+        """Whether it lies on the Hugging Face hub."""
+        return self.scheme == HUB
+
     def exists(self) -> bool:
         """Return whether there is a file or folder."""
         with self._reach() as (system, path):
@@ -128,6 +133,11 @@ class RemotePath:
         with self._reach() as (system, path):
             if not missing_ok or system.exists(path):
                 system.rm_file(path)
+
+    def remove_leftovers(self) -> None:
+        """Remove the files below that are not whole."""
+        for leftover in self.rglob(TEMPORARIES):
+            leftover.unlink(missing_ok=True)
 
     @contextmanager
     def _reach(self) -> Iterator[tuple[Any, str]]:

@@ -11,11 +11,9 @@ from typer.core import TyperGroup
 from assay.base import (
     VERSION,
     AssayError,
-    MissingExtra,
     forget_files,
     hear_interrupts,
-    is_optional,
-    missing_extra,
+    needs_extras,
     stop_hearing_interrupts,
 )
 from assay.cli.catalogue import list_things, show
@@ -198,17 +196,14 @@ def _followed_an_interrupt(error: BaseException) -> bool:
 def _run() -> int | None:
     """Run the command and return its exit status."""
     try:
-        status: int | None = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
+        with needs_extras("this"):
+            status: int | None = app(sys.argv[1:] or ["--help"], prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
         return status
     except AssayError as error:
         _fail(str(error), error.exit_code)
     except USAGE_ERROR as error:
         _fail(_usage(error), 2)
-    except ModuleNotFoundError as error:
-        if not is_optional(error.name):
-            raise
-        _fail(str(missing_extra("this", str(error.name))), MissingExtra.exit_code)
     except (ValueError, RuntimeError) as error:
         if isinstance(error, UnicodeEncodeError):
             _fail(f"the name of a file is not UTF-8, and no record can hold it: {error.object!r:.200}", 2)

@@ -21,14 +21,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.base import (
-    TEMPORARIES,
     ConfigError,
     DataError,
     Folder,
     RemotePath,
     RunFailed,
+    begin_worker,
     block_interrupts,
-    end_with_parent,
     folder_at,
     refuse_outward,
     remove_leftovers,
@@ -261,7 +260,7 @@ def _serial(writer: ShardWriter, folder: Folder, left: Iterable[ShardJob]) -> It
 
 def _start(recipe: Recipe, parent: int) -> None:
     global _writer
-    end_with_parent(parent)
+    begin_worker(parent)
     _writer = ShardWriter(recipe)
 
 
@@ -351,8 +350,7 @@ def _finish(folder: Folder, manifest: Manifest) -> Manifest:
     if isinstance(folder, Path):
         remove_leftovers(folder)
     else:
-        for leftover in folder.rglob(TEMPORARIES):
-            leftover.unlink(missing_ok=True)
+        folder.remove_leftovers()
     return manifest
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from assay.base import AssayError, ConfigError, Folder, RunFailed, missing_extra
+from assay.base import AssayError, ConfigError, Folder, RunFailed, needs_extras
 from assay.contracts import ShardRecord
 from assay.dataset import Recipe, ShardJob, ShardWriter, versions
 
@@ -140,10 +140,8 @@ def _connect(address: str) -> Any:
     """Return ray, connected; a session that is connected already is used."""
     for name, value in _environment(address).items():  # before the import, which reads it
         os.environ.setdefault(name, value)
-    try:
+    with needs_extras("a cluster"):
         import ray
-    except ModuleNotFoundError:
-        raise missing_extra("a cluster", "ray") from None
     if not ray.is_initialized():
         own: dict[str, Any] = {"include_dashboard": False} if address == "local" else {}
         try:

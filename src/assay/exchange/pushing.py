@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from assay.base import (
-    HUB,
     ConfigError,
     DataError,
     Folder,
@@ -51,7 +50,7 @@ def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder
     for shard in dataset.manifest.shards:
         if hashlib.sha256((dataset.folder / shard.file).read_bytes()).hexdigest() != shard.sha256:
             raise DataError(f"shard {str(dataset.folder / shard.file)!r} does not match its hash: it is damaged")
-    if isinstance(target, RemotePath) and target.scheme == HUB:
+    if isinstance(target, RemotePath) and target.on_hub:
         _push_to_hub(dataset, target, names, private)
         return target
     for name in names:

@@ -19,11 +19,9 @@ from assay.base import (
     CodeFile,
     ConfigError,
     RunFailed,
+    begin_worker,
     block_interrupts,
-    end_with_parent,
-    has_gpu,
     loaded_files,
-    number_worker,
     refuse_links,
     validate,
 )
@@ -178,11 +176,15 @@ def _submit(pool: ProcessPoolExecutor, work: Callable[..., Any], *given: Any, **
                 os.environ[name] = value
 
 
+def has_gpu() -> bool:
+    """Return whether this machine has a GPU of NVIDIA, without importing torch."""
+    return any(Path("/dev").glob("nvidia[0-9]*"))
+
+
 def _prepare(numbers: "Synchronized[int]", parent: int) -> None:
     """Number a worker, and let it end with its parent process; torch is not imported for models that need none."""
-    end_with_parent(parent)
     with numbers.get_lock():
-        number_worker(numbers.value)
+        begin_worker(parent, numbers.value)
         numbers.value += 1
 
 

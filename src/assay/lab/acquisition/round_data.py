@@ -6,6 +6,7 @@ task: the pictures without marks are marked anew.
 """
 
 import json
+import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Array, Codes, ConfigError, DataError, copy_file
+from assay.base import Array, Codes, ConfigError, DataError, open_atomically
 from assay.contracts import GIVEN, MENDING, Manifest, SplitRecord
 from assay.dataset import (
     NUISANCES,
@@ -220,7 +221,8 @@ def add_examples(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping
 def _write(dataset: Dataset, table: pa.Table, folder: Path, about: Mapping[str, Any]) -> None:
     old = dataset.manifest
     for shard in old.shards:
-        copy_file(dataset.folder / shard.file, folder / shard.file)
+        with (dataset.folder / shard.file).open("rb") as source, open_atomically(folder / shard.file) as copy:
+            shutil.copyfileobj(source, copy)
     splits = [
         entry.but(**_extended(dataset, table, folder, entry)) if entry.name == TRAIN else entry for entry in old.splits
     ]

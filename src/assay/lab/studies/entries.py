@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from assay.base import ConfigError, Registry, Settings, hash_file, load_file, split_reference, suggestion
+from assay.base import CodeFile, ConfigError, Registry, Settings, load_file, split_reference, suggestion
 from assay.diagnosis import FINDINGS
 from assay.lab.steps import short_hash
 from assay.metrics import METRICS
@@ -154,7 +154,7 @@ def _allowed(entry: Any, kind: str, registry: Registry, where: tuple[Path, dict[
     candidates = [path for path in (parts[0], study.parent / parts[0]) if path.resolve() in allowed]
     if not candidates:
         file = next((path for path in (parts[0], study.parent / parts[0]) if path.is_file()), None)
-        shown = f" ({hash_file(file)})" if file is not None else ""
+        shown = f" ({CodeFile.of(file)})" if file is not None else ""
         raise ConfigError(
             f"{f'{place}: ' if place else ''}{reference!r} is code, and no code is run because a study names it; "
             f"to run it: --allow-code {parts[0]}{shown}"
