@@ -8,6 +8,7 @@ walks as diagrams into `docs/architecture.md`.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -21,8 +22,11 @@ PICTURES = ROOT / "docs" / "images" / "walks"
 WIDTH, ROW, TOP, NAMES, BARS, UNIT, ARCS = 560, 22, 36, 90, 98, 7, 345
 INK, BAR, DOWN, BACK = "#767676", "#7aa6d8", "#2f7d4f", "#b5651d"
 """Colours that can be read on a light and on a dark page; a call back to a room that was met before is brown."""
-REGISTRIES = ("diagnosis/checks/",)
-"""Folders whose modules register under names; those of one count once."""
+REGISTRIES = {
+    "checks of a diagnosis": r"diagnosis/checks/",
+    "metrics": r"metrics/(boundary|calibration|concept_collapse|consistency|quality|transposed)\.py",
+}
+"""The modules whose functions register under names, as `assay list` shows them; those of one registry count once."""
 WALKS = {
     "make": "make mnadd-evenodd -n 60 --workers 1 -o data",
     "train": "train dpl data --set epochs=1 -o run",
@@ -117,12 +121,13 @@ class Walk:
 
 
 def counted_as(file: str) -> str:
-    """Return the module, or the folder of a registry that it lies in.
+    """Return the module, or what the modules of its registry are called.
 
     >>> counted_as("diagnosis/checks/sound.py"), counted_as("diagnosis/verdict.py")
-    ('diagnosis/checks/', 'diagnosis/verdict.py')
+    ('diagnosis/checks of a diagnosis', 'diagnosis/verdict.py')
     """
-    return next((folder for folder in REGISTRIES if file.startswith(folder)), file)
+    kind = next((kind for kind, pattern in REGISTRIES.items() if re.match(pattern, file)), None)
+    return file if kind is None else f"{file.split('/')[0]}/{kind}"
 
 
 def room_of(file: str) -> str:
