@@ -4,14 +4,14 @@ A learner on concepts (`tree`, `rules`, `ilp`, `synthesis`) sees the concepts th
 training examples, and their labels. What it learns is written as formulas and compared with the rule on all worlds.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from assay.base import Array, Codes, Settings
-from assay.logic import Concept, ConceptSpace, Const, Formula, Knowledge, Not, Var, conjunction, disjunction
+from assay.logic import Knowledge
 from assay.metrics import RuleRelation, relations_in, worlds_of
 from assay.models.core.perception import one_hot
 from assay.models.registered import MODELS
@@ -74,7 +74,7 @@ def learn_rule(learner: str, knowledge: Knowledge, concepts: Sequence[Array], la
     model: SymbolicModel = MODELS[learner](knowledge, None, Settings(SETTINGS.get(learner, {})), None, seed)
     codes = most_probable_codes(concepts)
     model.learn(Examples(knowledge, codes, one_hot(codes, knowledge.space), labels))  # a formula asks for values
-    program = _tree_program(model) if isinstance(model, Tree) else model.state()
+    program = model.program() if isinstance(model, Tree) else model.state()
     if not knowledge.has_rule:
         return RuleOnTop(learner, model, program, (), None, True)
     worlds = worlds_of(knowledge, MOST_WORLDS)
@@ -84,49 +84,3 @@ def learn_rule(learner: str, knowledge: Knowledge, concepts: Sequence[Array], la
     relations = tuple(relations_in(program, knowledge)) if agreement == 1 else ()  # a sample can only refute
     exact = all(relation.exact for relation in relations) if relations else worlds.exact
     return RuleOnTop(learner, model, program, relations, agreement, exact)
-
-
-def _tree_program(tree: Tree) -> dict[str, Any]:
-    """Return a tree as formulas: for each value of a label the leaves that say it."""
-    tests = _tests(tree.space)
-    labels = {}
-    for label in tree.knowledge.labels:
-        parts = tree.parts[label.name]
-        classes = parts["classes"].tolist()
-        leaves: dict[int, list[Formula]] = {code: [] for code in classes}
-        if len(classes) == 1:
-            leaves[classes[0]].append(Const(True))
-        else:
-            for code, path in _leaves(parts, 0, (), tests):
-                leaves[code].append(conjunction(*path) if path else Const(True))
-        texts = {code: str(disjunction(*paths) if paths else Const(False)) for code, paths in leaves.items()}
-        if label.kind == "bool":  # one formula says it all
-            true = label.values.index(True)
-            texts = {true: texts.get(true, str(Const(False)))}
-        formulas = [[code, text] for code, text in texts.items()]
-        labels[label.name] = {"formulas": formulas, "otherwise": classes[0], "notes": {}}
-    return {"labels": labels}
-
-
-def _tests(space: ConceptSpace) -> list[Formula]:
-    """Return what each column of a tree's inputs asks: whether a concept has a value."""
-    return [_is(concept, place) for concept in space.concepts for place in range(len(concept.values))]
-
-
-def _is(concept: Concept, place: int) -> Formula:
-    value = concept.values[place]
-    if isinstance(value, bool):
-        return Var(concept.name) if value else Not(Var(concept.name))
-    return Var(concept.name).eq(value)
-
-
-def _leaves(
-    parts: Mapping[str, Array], node: int, path: tuple[Formula, ...], tests: Sequence[Formula]
-) -> Iterator[tuple[int, tuple[Formula, ...]]]:
-    """Give the leaves below a node: the class that each says, and the tests on the way to it."""
-    if parts["left"][node] < 0:
-        yield int(parts["classes"][parts["shares"][node].argmax()]), path
-        return
-    test = tests[int(parts["feature"][node])]
-    yield from _leaves(parts, int(parts["left"][node]), (*path, Not(test)), tests)
-    yield from _leaves(parts, int(parts["right"][node]), (*path, test), tests)

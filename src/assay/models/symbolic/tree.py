@@ -1,15 +1,20 @@
 """A decision tree on concepts, by scikit-learn."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from assay.base import Array, Codes, import_extra
-from assay.logic import ConceptSpace
+from assay.logic import ConceptSpace, Const, Formula, Not, Var, conjunction, disjunction
 from assay.models.symbolic.base import SymbolicConfig
 from assay.models.symbolic.baseline import Baseline, BaselineConfig, Encoding
+
+MOST_LEAVES = 12
+"""How many leaves of a tree are written in words."""
+Path = tuple[tuple[int, bool], ...]
+"""The nodes on the way to a leaf, and whether the value there is above the threshold."""
 
 
 class TreeConfig(BaselineConfig):
@@ -20,10 +25,6 @@ class TreeConfig(BaselineConfig):
     """The most questions in a row."""
     leaf: int = Field(1, ge=1)
     """The fewest examples in a leaf."""
-
-
-MOST_LEAVES = 12
-"""How many leaves of a tree are written in words."""
 
 
 def column_tests(space: ConceptSpace, encoding: Encoding) -> list[tuple[str, str]]:
@@ -44,16 +45,26 @@ def column_tests(space: ConceptSpace, encoding: Encoding) -> list[tuple[str, str
     return tests
 
 
-def _leaves(
-    parts: Mapping[str, Array], node: int, path: tuple[str, ...], tests: Sequence[tuple[str, str]]
-) -> Iterator[tuple[int, tuple[str, ...]]]:
-    """Give the leaves below a node, each with the tests on the way to it."""
+def value_tests(space: ConceptSpace) -> list[Formula]:
+    """Return what each column asks where each is a value: whether a concept has it."""
+    return [
+        Not(Var(concept.name))
+        if value is False
+        else Var(concept.name)
+        if value is True
+        else Var(concept.name).eq(value)
+        for concept in space.concepts
+        for value in concept.values
+    ]
+
+
+def _leaves(parts: Mapping[str, Array], node: int = 0, path: Path = ()) -> Iterator[tuple[int, Path]]:
+    """Give the leaves below a node, each with the way to it."""
     if parts["left"][node] < 0:
         yield node, path
         return
-    below, above = (side.format(parts["threshold"][node]) for side in tests[int(parts["feature"][node])])
-    yield from _leaves(parts, int(parts["left"][node]), (*path, below), tests)
-    yield from _leaves(parts, int(parts["right"][node]), (*path, above), tests)
+    for side, above in (("left", False), ("right", True)):
+        yield from _leaves(parts, int(parts[side][node]), (*path, (node, above)))
 
 
 class Tree(Baseline):
@@ -88,17 +99,40 @@ class Tree(Baseline):
             parts = self.parts[label.name]
             if "examples" not in parts:
                 continue
-            leaves = list(_leaves(parts, 0, (), names))
+            leaves = list(_leaves(parts))
             for node, path in sorted(leaves, key=lambda leaf: -int(parts["examples"][leaf[0]]))[:MOST_LEAVES]:
                 count, best = int(parts["examples"][node]), int(parts["shares"][node].argmax())
                 value = label.values[int(parts["classes"][best])]
                 right = round(count * float(parts["shares"][node][best]))
+                tests = [names[int(parts["feature"][at])][above].format(parts["threshold"][at]) for at, above in path]
                 lines.append(
-                    f"{label.name} is {value} in {right:,} of {count:,} where {' and '.join(path) or 'always'}"
+                    f"{label.name} is {value} in {right:,} of {count:,} where {' and '.join(tests) or 'always'}"
                 )
             if len(leaves) > MOST_LEAVES:
                 lines.append(f"{label.name}: {len(leaves) - MOST_LEAVES} more leaves of fewer examples")
         return lines
+
+    def program(self) -> dict[str, Any]:
+        """Return a tree on values as formulas, as learners of formulas keep them: the leaves that say each value."""
+        asked = value_tests(self.space)
+        labels = {}
+        for label in self.knowledge.labels:
+            parts = self.parts[label.name]
+            classes = parts["classes"].tolist()
+            says: dict[int, list[Formula]] = {code: [] for code in classes}
+            if len(classes) == 1:
+                says[classes[0]].append(Const(True))
+            for node, path in _leaves(parts) if len(classes) > 1 else ():
+                tests = [(asked[int(parts["feature"][at])], above) for at, above in path]
+                holds = conjunction(*(test if above else Not(test) for test, above in tests)) if path else Const(True)
+                says[classes[int(parts["shares"][node].argmax())]].append(holds)
+            texts = {code: str(disjunction(*leaves) if leaves else Const(False)) for code, leaves in says.items()}
+            if label.kind == "bool":  # one formula says it all
+                true = label.values.index(True)
+                texts = {true: texts.get(true, str(Const(False)))}
+            formulas = [[code, text] for code, text in texts.items()]
+            labels[label.name] = {"formulas": formulas, "otherwise": classes[0], "notes": {}}
+        return {"labels": labels}
 
     def scores(self, parts: Mapping[str, Array], inputs: Array) -> Array:
         """Walk all examples down the tree at once."""
