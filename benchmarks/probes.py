@@ -9,7 +9,8 @@ import torch
 from sklearn.linear_model import SGDClassifier
 from torch import Tensor, nn
 
-from assay.models import Subject, activations, build_backbone, concept_codes, concept_directions, sensitivity
+from assay.models import Subject, activations, build_backbone, concept_directions, sensitivity
+from assay.models.explain.tcav import concept_codes
 from benchmarks.timing import Result, rate
 
 EXAMPLES, FITTED, SIZES, LAYER, MOST = 200, 150, (10, 10), "0.1", 10**6

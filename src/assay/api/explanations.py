@@ -14,9 +14,7 @@ from assay.api.runs import Run, trained_run
 from assay.base import (
     Array,
     ConfigError,
-    UnknownName,
     progress_bar,
-    suggestion,
     validate,
     write_atomically,
     write_folder,
@@ -28,7 +26,6 @@ from assay.logic import Knowledge
 from assay.render import encode_png
 from assay.runs import RunFolder, check_dataset
 
-PROBES = ("linear", "tcav")
 RECORD, MAPS = "saliency.json", "maps"
 RED = np.array([225.0, 30.0, 40.0])
 STRONG = 99.5
@@ -199,13 +196,10 @@ def probe(
     **settings
         Settings of the probes.
     """
-    if method not in PROBES:
-        raise UnknownName(f"no method named {method!r}{suggestion(method, PROBES)}")
-    trained = trained_run(run, dataset)
-    from assay.models import Ask, ProbeConfig, probe_run
+    from assay.models import Ask, probe_run
 
-    plan = validate(ProbeConfig, merge_settings(config, settings))
-    ask = Ask("tcav" if method == "tcav" else "linear", tuple(layers), every, plan, seed)
+    ask = Ask.of(method, merge_settings(config, settings), layers, every=every, seed=seed)
+    trained = trained_run(run, dataset)
     with progress_bar(progress) as bar:
         return probe_run(trained.folder, trained.dataset, Path(output), ask, bar)
 

@@ -50,26 +50,15 @@ def probe(
     """
     from assay.api import Run
     from assay.api import probe as probe_run
-    from assay.models import effect_rows, table
 
     values = settings_from(settings, config)
     opened = Run.open(run, data)
     probed = probe_run(opened, None, output, layers=layer, every=every, method=method, seed=seed, config=values)
-    knowledge = opened.dataset.knowledge
     if as_json:
-        effects = {r.layer.name: effect_rows(r, knowledge) for r in probed.results if r.effects}
-        best = probed.best.layer.name
-        print_json(
-            {
-                "probes": str(output),
-                "best": best,
-                "layers": table(probed, list(probed.best.predictions)),
-                "effects": effects,
-            }
-        )
+        print_json({"probes": str(output), **probed.to_dict(opened.dataset.knowledge)})
         return
     _print_layers(probed)
-    _print_effects(effect_rows(probed.best, knowledge), probed.best.layer.name)
+    _print_effects(probed.best.effect_rows(opened.dataset.knowledge), probed.best.layer.name)
     say(f"best on validation: {probed.best.layer.name}")
     say(f"{output}  next: assay diagnose {output} {data}")
 

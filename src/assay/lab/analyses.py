@@ -101,16 +101,10 @@ class Probing(Config):
 
 def probes(folder: Path, dataset: Dataset, settings: Settings) -> list[Number]:
     """Return how well concepts can be read off each layer: `concept_f1_conv1`, ..., and off the best, `concept_f1`."""
-    from assay.models import Ask, ProbeConfig, probe_run
+    from assay.models import Ask, probe_run
 
     asked = validate(Probing, settings)
-    ask = Ask(
-        "tcav" if asked.method == "tcav" else "linear",
-        tuple(asked.layers),
-        False,
-        validate(ProbeConfig, Settings(asked.settings)),
-        0,
-    )
+    ask = Ask.of(asked.method, Settings(asked.settings), asked.layers)
     with tempfile.TemporaryDirectory() as scratch:
         probed = probe_run(folder, dataset, Path(scratch) / "probes", ask)
     numbers = []

@@ -59,16 +59,13 @@ if TYPE_CHECKING:
     from assay.models.explain.layers import layer_names as layer_names
     from assay.models.explain.layers import sensitivity as sensitivity
     from assay.models.explain.masks import ConceptMasks as ConceptMasks
-    from assay.models.explain.probe_runs import effect_rows as effect_rows
     from assay.models.explain.probe_runs import probe_run as probe_run
     from assay.models.explain.probing import Ask as Ask
-    from assay.models.explain.probing import ProbeConfig as ProbeConfig
     from assay.models.explain.probing import Probed as Probed
-    from assay.models.explain.probing import table as table
+    from assay.models.explain.probing import probe_layers as probe_layers
     from assay.models.explain.saliency import Saliency as Saliency
     from assay.models.explain.saliency import SaliencyPlan as SaliencyPlan
     from assay.models.explain.saliency import measure_saliency as measure_saliency
-    from assay.models.explain.tcav import concept_codes as concept_codes
     from assay.models.explain.tcav import concept_directions as concept_directions
     from assay.models.explain.tcav import effects as effects
     from assay.models.external.pyc import annotations_of as annotations_of
@@ -87,9 +84,11 @@ if TYPE_CHECKING:
     from assay.models.rule.fuzzy_logic import FuzzyRule as FuzzyRule
     from assay.models.rule.fuzzy_logic import Semantics as Semantics
     from assay.models.symbolic.base import SymbolicConfig as SymbolicConfig
+    from assay.models.symbolic.base import SymbolicModel as SymbolicModel
     from assay.models.symbolic.examples import Examples as Examples
     from assay.models.symbolic.examples import most_probable_codes as most_probable_codes
     from assay.models.symbolic.examples import pack_bits as pack_bits
+    from assay.models.symbolic.formulas import FormulaModel as FormulaModel
     from assay.models.symbolic.synthesis.language import LeafBlock as LeafBlock
     from assay.models.symbolic.synthesis.language import ProgramLanguage as ProgramLanguage
     from assay.models.symbolic.synthesis.language import leaves_of as leaves_of

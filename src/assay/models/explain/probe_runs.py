@@ -13,7 +13,7 @@ from assay.logic import Knowledge
 from assay.models.core.devices import device_of
 from assay.models.core.runs import load_network
 from assay.models.explain.layers import Subject
-from assay.models.explain.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers, table
+from assay.models.explain.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers
 from assay.runs import RunFolder, check_dataset, write_pairs, write_record
 
 TABLE, LAYERS = "probes.json", "layers"
@@ -49,19 +49,17 @@ def write_probed(
         return replace(predictions, about={"model": record["model"]})
 
     pairs = write_pairs(predict, dataset, run)
-    rows = table(probed, list(probed.best.predictions))
+    found = probed.to_dict(knowledge)
     content = {
         "model": model,
         "method": ask.method,
         "seed": ask.seed,
         "config": ask.config.model_dump(mode="json"),
         "fingerprint": dataset.fingerprint,
-        "best": probed.best.layer.name,
-        "layers": rows,
-        "effects": {r.layer.name: effect_rows(r, knowledge) for r in probed.results if r.effects},
+        **found,
     }
     write_atomically(output / TABLE, to_json(content))
-    write_atomically(output / "probes.csv", _csv(rows).encode())
+    write_atomically(output / "probes.csv", _csv(found["layers"]).encode())
     rule = {"knowledge": knowledge.to_dict(), "layout": dataset.layout.to_dict()}
     write_record(run, dataset, {"config": {}, **record, **rule, "pairs": pairs})
 
@@ -81,16 +79,6 @@ def _write_predictions(result: LayerResult, run: RunFolder, knowledge: Knowledge
     record = {key: value for key, value in about.items() if key in KEPT}
     for split, predictions in result.predictions.items():
         replace(predictions, about=record).write(run.predictions(split), knowledge)
-
-
-def effect_rows(result: LayerResult, knowledge: Knowledge) -> list[dict[str, Any]]:
-    """Return the effects of a layer with names instead of numbers."""
-    rows = []
-    for effect in result.effects:
-        concept, label = knowledge.space.concepts[effect.concept], knowledge.labels[effect.label]
-        named = {"concept": concept.name, "value": concept.values[effect.value], "label": label.name}
-        rows.append({**effect.to_dict(), **named, "class": label.values[effect.class_]})
-    return rows
 
 
 def _csv(rows: list[dict[str, Any]]) -> str:

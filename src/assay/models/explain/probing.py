@@ -8,7 +8,7 @@ used on the others, so that no number comes from examples that something was fit
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, cast, get_args
 
 import numpy as np
 import torch
@@ -16,9 +16,21 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor
 
-from assay.base import Array, Config, ConfigError, DataError, ProgressCallback, Settings, rng_for, validate
+from assay.base import (
+    Array,
+    Config,
+    ConfigError,
+    DataError,
+    ProgressCallback,
+    Settings,
+    UnknownName,
+    rng_for,
+    suggestion,
+    validate,
+)
 from assay.contracts import Answer, Predictions
 from assay.dataset import Dataset, SplitData
+from assay.logic import Knowledge
 from assay.metrics import Score, gather, score
 from assay.models.core.devices import device_of
 from assay.models.core.feeds import Feed
@@ -164,6 +176,13 @@ class Ask:
     config: ProbeConfig = field(default_factory=lambda: validate(ProbeConfig, Settings()))
     seed: int = 0
 
+    @classmethod
+    def of(cls, method: str, settings: Settings, layers: Sequence[str] = (), **rest: Any) -> "Ask":
+        """Return what to probe, the method and its settings checked."""
+        if method not in get_args(Method):
+            raise UnknownName(f"no method named {method!r}{suggestion(method, get_args(Method))}")
+        return cls(cast(Method, method), tuple(layers), config=validate(ProbeConfig, settings), **rest)
+
 
 class Probe(Protocol):
     """What reads concepts off one layer."""
@@ -214,6 +233,15 @@ class LayerResult:
         """Return a score."""
         return self.scores[split][metric].value
 
+    def effect_rows(self, knowledge: Knowledge) -> list[dict[str, Any]]:
+        """Return the effects with names instead of numbers."""
+        rows = []
+        for effect in self.effects:
+            concept, label = knowledge.space.concepts[effect.concept], knowledge.labels[effect.label]
+            named = {"concept": concept.name, "value": concept.values[effect.value], "label": label.name}
+            rows.append({**effect.to_dict(), **named, "class": label.values[effect.class_]})
+        return rows
+
 
 @dataclass(frozen=True)
 class Probed:
@@ -223,6 +251,22 @@ class Probed:
     best: LayerResult
     probe: Probe
     """The probe of the best layer."""
+
+    def to_dict(self, knowledge: Knowledge) -> dict[str, Any]:
+        """Return plain data: a row for each layer with the scores of rsbench's Tables 29 to 31, and the effects."""
+        layers = [
+            {
+                "number": number,
+                "layer": result.layer.name,
+                "kind": result.layer.kind,
+                "features": result.layer.features,
+                "best": result is self.best,
+                **{split: {n: s.to_dict() for n, s in result.scores[split].items()} for split in self.best.predictions},
+            }
+            for number, result in enumerate(self.results)
+        ]
+        effects = {result.layer.name: result.effect_rows(knowledge) for result in self.results if result.effects}
+        return {"best": self.best.layer.name, "layers": layers, "effects": effects}
 
 
 def probe_layers(subject: Subject, dataset: Dataset, ask: Ask, report: ProgressCallback = lambda *_: None) -> Probed:
@@ -313,18 +357,3 @@ def _predictions(
 def predict_with(subject: Subject, probe: Probe, split: SplitData, device: torch.device) -> Predictions:
     """Return a network's labels, and the concepts that a probe reads off it, for any split."""
     return _predictions(subject, probe, split, _labels(subject, split, device), device)
-
-
-def table(probed: Probed, splits: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a row for each layer with the scores of rsbench's Tables 29 to 31 on these splits."""
-    return [
-        {
-            "number": number,
-            "layer": result.layer.name,
-            "kind": result.layer.kind,
-            "features": result.layer.features,
-            "best": result is probed.best,
-            **{split: {name: score.to_dict() for name, score in result.scores[split].items()} for split in splits},
-        }
-        for number, result in enumerate(probed.results)
-    ]

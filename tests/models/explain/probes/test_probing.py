@@ -10,11 +10,11 @@ import torch
 from sklearn.linear_model import LogisticRegression
 
 from assay import Dataset
-from assay.base import AssayError, DataError, Settings, UnknownName, validate
+from assay.base import AssayError, DataError, Settings, UnknownName
 from assay.contracts import read_predictions
 from assay.diagnosis import diagnose_run
 from assay.exchange import Annotation, annotate
-from assay.models import Ask, ProbeConfig, Subject, activations, load_model, probe_run, table
+from assay.models import Ask, Subject, activations, concept_directions, load_model, probe_run, sensitivity
 from assay.runs import RunFolder, evidence_of
 from tests.cli.conftest import assay, program
 from tests.pixels import trained
@@ -75,7 +75,7 @@ def test_files_tell_all_that_was_found(linear, tcav, data):
         data.fingerprint,
         linear[1].best.layer.name,
     )
-    assert told["layers"] == json.loads(json.dumps(table(linear[1], ["valid", "test", "hard"])))
+    assert told["layers"] == json.loads(json.dumps(linear[1].to_dict(data.knowledge)["layers"]))
     assert {"concept_accuracy", "concept_f1", "collapse"} <= set(told["layers"][0]["test"]) and told["effects"] == {}
     with (linear[0] / "probes.csv").open() as file:
         rows = list(csv.DictReader(file))
@@ -102,14 +102,14 @@ def test_tcav_finds_the_concept_that_decides(tcav):
     assert said.probabilities is None and set(np.unique(said.codes)) <= {-1, 0, 1}
 
 
-def config(**settings):
-    return validate(ProbeConfig, Settings({"device": "cpu", **settings}))
+def ask(method="linear", layers=(), every=False, **settings):
+    return Ask.of(method, Settings({"device": "cpu", **settings}), layers, every=every)
 
 
 def test_probes_are_the_logistic_regressions_of_scikit_learn(box, data, tmp_path):
     """On activations around their mean, in units of the mean deviation along a direction."""
     for strength in (0.1, 0.003):
-        asked = Ask(layers=("body.3",), config=config(strengths=[strength]))
+        asked = ask(layers=("body.3",), strengths=[strength])
         probed = probe_run(box, data, tmp_path / str(strength), asked)
         assert probed.best.strengths == (strength,) * 3
         subject = Subject.of(load_model(box))
@@ -134,7 +134,7 @@ def test_what_is_fitted_is_not_fitted_on_what_is_scored_and_validation_chooses_t
     annotate(data, Annotation(concept_noise={"a": 0.5}), tmp_path / "data")
     noisy = Dataset.open(tmp_path / "data")
     trained("blackbox", noisy, tmp_path / "run", {"epochs": 2})
-    asked = Ask(layers=("body.1",), config=config(strengths=[10.0, 1.0, 0.1, 0.01, 0.001]))
+    asked = ask(layers=("body.1",), strengths=[10.0, 1.0, 0.1, 0.01, 0.001])
     probed = probe_run(tmp_path / "run", noisy, tmp_path / "probes", asked)
     said, test = probed.best.predictions["test"].concepts, data["test"]
     right = [(said[name].codes == test.concepts[:, place]).mean() for place, name in enumerate("abc")]
@@ -147,7 +147,7 @@ def test_probes_are_fitted_on_the_examples_that_have_every_concept(data, tmp_pat
     annotate(data, Annotation(missing=0.5), tmp_path / "data")
     gaps = Dataset.open(tmp_path / "data")
     trained("blackbox", gaps, tmp_path / "run", {"epochs": 2})
-    probed = probe_run(tmp_path / "run", gaps, tmp_path / "probes", Ask(layers=("input",), config=config()))
+    probed = probe_run(tmp_path / "run", gaps, tmp_path / "probes", ask(layers=("input",)))
     assert probed.best.value("test", "concept_accuracy") > 0.95
 
 
@@ -157,15 +157,31 @@ def test_the_best_layer_is_the_best_on_validation_and_not_the_input(linear):
 
 
 def test_layers_are_those_that_are_asked_for_or_every_one(box, data, tmp_path):
-    some = probe_run(box, data, tmp_path / "some", Ask(layers=("head", "body.1"), config=config(examples=9)))
+    some = probe_run(box, data, tmp_path / "some", ask(layers=("head", "body.1"), examples=9))
     assert [result.layer.name for result in some.results] == ["head", "body.1"]
-    every = probe_run(box, data, tmp_path / "every", Ask(every=True, config=config(examples=9)))
+    every = probe_run(box, data, tmp_path / "every", ask(every=True, examples=9))
     names = [result.layer.name for result in every.results]
     assert {"input", "body.1", "body.3", "head"} < set(names) and len(set(names)) == len(names)
 
 
+def test_tcav_reads_the_value_whose_direction_moves_the_answer_most(box, data, tcav):
+    """By its parts: directions of the training examples, and the slopes of the answer along them."""
+    subject = Subject.of(load_model(box))
+    train, test = (torch.from_numpy(data[name].images).permute(0, 3, 1, 2) for name in ("train", "test"))
+    for result in tcav[1].results[1:]:
+        rows = activations(subject, result.layer.name, train, 10_000)
+        directions = concept_directions(
+            rows, torch.from_numpy(data["train"].concepts), data.knowledge.space.sizes, 0.01
+        )
+        felt = sensitivity(subject, result.layer.name, test, 10_000, directions.span.directions)
+        moved = (torch.stack(felt.gradients).sum(dim=0) @ directions.columns).reshape(len(test), 3, 2)
+        wanted = torch.where(moved.abs().amax(dim=2) > 0, moved.argmax(dim=2), -1)
+        said = [result.predictions["test"].concepts[name].codes for name in "abc"]
+        assert (np.stack(said, axis=1) == wanted.numpy()).mean() > 0.99
+
+
 def test_other_directions_find_the_concept_that_decides_too(box, data, tmp_path):
-    asked = Ask("tcav", layers=("body.3",), config=config(vectors="sgd"))
+    asked = ask("tcav", layers=("body.3",), vectors="sgd")
     found, again = (probe_run(box, data, tmp_path / name, asked) for name in ("one", "two"))
     towards = {(e.concept, e.value): e for e in found.best.effects if e.class_ == 1}
     assert (towards[2, 1].score, towards[2, 0].score) == (1, 0) and found.best.effects == again.best.effects
@@ -217,9 +233,7 @@ def test_bad_requests_are_refused_before_anything_is_written(box, data, mnlogic,
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 @pytest.mark.parametrize("method", ["linear", "tcav"])
 def test_a_gpu_finds_the_same(method, box, data, tmp_path):
-    found = [
-        probe_run(box, data, tmp_path / device, Ask(method, config=config(device=device))) for device in ("cpu", "cuda")
-    ]
+    found = [probe_run(box, data, tmp_path / device, ask(method, device=device)) for device in ("cpu", "cuda")]
     for one, other in zip(found[0].results, found[1].results, strict=True):
         assert abs(one.value("test", "concept_f1") - other.value("test", "concept_f1")) < 0.05
         for before, after in zip(one.effects, other.effects, strict=True):
