@@ -17,7 +17,7 @@ from PIL import Image
 from assay import Layout, Picture, predictions_for
 from assay.auditing import audit, audited_dataset
 from assay.base import ConfigError, DataError, rng_for
-from assay.dataset import Dataset, decode, decode_ahead
+from assay.dataset import Dataset, decode
 from assay.exchange import Annotation, annotate, export
 from assay.render import encode_png
 from tests.toys import Coin, written
@@ -96,14 +96,14 @@ def test_the_default_order_is_that_of_the_split(evenodd):
     assert list(data.batches(6, order=[])) == []
 
 
-def test_workers_run_ahead_so_far_and_no_further():
+def test_workers_run_ahead_so_far_and_no_further(evenodd):
     decoded = []
 
     def fill(images, rows):
         decoded.extend(rows.tolist())
         images[:] = rows[:, None, None, None]
 
-    batches = decode_ahead(fill, (2, 2, 1), np.arange(40)[::-1], 2, workers=2, ahead=3)
+    batches = evenodd["test"].batches(2, np.arange(40)[::-1], workers=2, ahead=3, fill=fill)
     assert not decoded and threads() == 0
     rows, images = next(batches)
     assert rows.tolist() == [39, 38] == images[:, 0, 0, 0].tolist()

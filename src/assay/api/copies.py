@@ -9,7 +9,6 @@ from assay.api.arguments import ConfigSource, Data, merge_settings, open_dataset
 from assay.base import ConfigError, Folder, Settings, progress_bar, validate, write_atomically
 from assay.contracts import PAIRS, parquet_bytes
 from assay.dataset import (
-    MOST_PAIRS,
     Confounder,
     Dataset,
     SplitData,
@@ -114,7 +113,7 @@ def pairs(
             opened = Dataset.open(opened.folder)
         return opened[PAIRS]
     task = task_of(opened, merge_settings(config))
-    found = intervened(opened, split, task, do) if do else pairs_of(opened, split, task, n or MOST_PAIRS)
+    found = intervened(opened, split, task, do) if do else pairs_of(opened, split, task, n)
     write_atomically(Path(output), parquet_bytes(found.data.table))
     return found.data
 

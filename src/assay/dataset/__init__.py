@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from assay.dataset.dataset import Dataset as Dataset
     from assay.dataset.dataset import provenance as provenance
     from assay.dataset.dataset import training_worlds as training_worlds
-    from assay.dataset.folder import CODE as CODE
     from assay.dataset.folder import NAME as NAME
     from assay.dataset.folder import cache_folder as cache_folder
     from assay.dataset.folder import pairs_split as pairs_split
@@ -36,16 +35,12 @@ if TYPE_CHECKING:
     from assay.dataset.making import default_workers as default_workers
     from assay.dataset.making import make as make
     from assay.dataset.making import refresh_pairs as refresh_pairs
-    from assay.dataset.pairs import Pairs as Pairs
     from assay.dataset.pairs import check_code as check_code
     from assay.dataset.pairs import intervened as intervened
     from assay.dataset.pairs import pairs_of as pairs_of
     from assay.dataset.pairs import redrawing_for as redrawing_for
     from assay.dataset.pairs import task_of as task_of
-    from assay.dataset.pictures import DecodedFile as DecodedFile
     from assay.dataset.pictures import decode as decode
-    from assay.dataset.pictures import decode_ahead as decode_ahead
-    from assay.dataset.recipe import MOST_PAIRS as MOST_PAIRS
     from assay.dataset.recipe import SHARD_ROWS as SHARD_ROWS
     from assay.dataset.recipe import Recipe as Recipe
     from assay.dataset.recipe import recipe_from as recipe_from

@@ -159,7 +159,7 @@ class Pairs:
         return len(self.changes)
 
 
-def pairs_of(dataset: Dataset, split: str, task: Task, count: int = MOST_PAIRS, pictures: bool = True) -> Pairs:
+def pairs_of(dataset: Dataset, split: str, task: Task, count: int | None = None, pictures: bool = True) -> Pairs:
     """Return worlds of any split before and after a change; without pictures where only the symbols are wanted.
 
     Of a split other than that of `pairs`, which may be made to show more than training does, its own values count too.
@@ -168,7 +168,7 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int = MOST_PAIRS, 
     shown = shown_by(dataset, task)
     if shown is not None and split != pairs_split(dataset.split_names):
         shown |= ShownValues.of(task.space, data.concepts)
-    changes = choose_changes(data, task, dataset.manifest.seed, count, shown)
+    changes = choose_changes(data, task, dataset.manifest.seed, count or MOST_PAIRS, shown)
     return _paired(data, f"{split}-{PAIRS}", task, changes, pictures)
 
 

@@ -1,20 +1,9 @@
-"""The pictures of a split: read and decoded by row, batch by batch, or all at once.
-
-Pictures decoded: one, some, or batch by batch by threads that run ahead of the reader.
-
-Decoded pictures in a file: what is decoded once is read from then on, which is faster where epochs repeat.
-
-The file lies in the cache folder and has no name there, so that it is gone with the process, however that ends.
-"""
+"""The pictures of a split: decoded by row, all at once, or in batches by threads that run ahead of the reader."""
 
 import os
-import shutil
-import tempfile
-import weakref
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,10 +11,16 @@ import numpy as np
 import pyarrow as pa
 
 from assay.base import Array, ConfigError, DataError
-from assay.dataset.folder import cache_folder
 from assay.dataset.stored import StoredRows
 from assay.logic import listing
 from assay.render import Layout, decode_png
+
+PART = 16
+"""How many pictures a thread decodes at a time."""
+MOST_WORKERS = 16
+
+Fill = Callable[[Array, Array], None]
+"""Decodes the pictures of some rows into an array that has room for them."""
 
 
 class SplitPictures:
@@ -60,18 +55,42 @@ class SplitPictures:
         order: "Iterable[int] | Array | None" = None,
         workers: int | None = None,
         ahead: int | None = None,
+        fill: Fill | None = None,
+        allocate: Callable[[tuple[int, ...]], Array] | None = None,
     ) -> Generator[tuple[Array, Array], None, None]:
         """Iterate over batches: their rows and their decoded pictures; the last batch may be shorter.
 
-        `order` says which rows and in which order, by default all of them as they are; a row may come twice. `workers`
-        threads decode, by default one for each processor, at most `ahead` batches beyond the one that you have. The
-        batches are the same for any number of threads. Close the iterator to stop early.
+        The batches are the same for any number of threads. Close the iterator to stop early: what no thread has begun
+        is dropped, and the threads end.
+
+        Parameters
+        ----------
+        size
+            How many rows a batch has.
+        order
+            Which rows and in which order, by default all of them as they are; a row may come twice.
+        workers
+            How many threads decode; by default one for each processor.
+        ahead
+            How many batches they may be beyond the one that you have; by default enough to keep all of them at work.
+        fill
+            Decodes the pictures of some rows into an array that has room for them; by default from the split's files.
+        allocate
+            Gives the memory for a batch of a shape; by default any.
         """
         if size < 1 or (workers is not None and workers < 1) or (ahead is not None and ahead < 0):
             raise ConfigError(f"batches need size and workers of at least 1, not {size} and {workers}; ahead: {ahead}")
         places = self._places(range(len(self)) if order is None else order)
         self._files("image", places[:1])  # a split without pictures is refused here
-        return decode_ahead(self.decode_into, self.picture_shape, places, size, workers, ahead)
+        threads = _count_workers() if workers is None else workers
+        batches = max(2, -(-2 * threads * PART // size)) if ahead is None else ahead
+        parts = [places[start : start + size] for start in range(0, len(places), size)]
+
+        def room(rows: Array) -> Array:
+            shape = (len(rows), *self.picture_shape)
+            return np.empty(shape, dtype=np.uint8) if allocate is None else allocate(shape)
+
+        return _decode_ahead(parts, threads, batches, fill or self.decode_into, room)
 
     @property
     def picture_shape(self) -> tuple[int, int, int]:
@@ -144,14 +163,6 @@ class SplitPictures:
         return self.table[name]
 
 
-PART = 16
-"""How many pictures a thread decodes at a time."""
-MOST_WORKERS = 16
-
-Fill = Callable[[Array, Array], None]
-"""Decodes the pictures of some rows into an array that has room for them."""
-
-
 def decode(data: bytes) -> Array:
     """Return a PNG as bytes in height x width x channels."""
     own = decode_png(data)
@@ -170,47 +181,20 @@ def _count_workers() -> int:
     return min(usable, MOST_WORKERS)
 
 
-def decode_ahead(
+def _decode_ahead(
+    parts: Iterable[Array],
+    threads: int,
+    ahead: int,
     fill: Fill,
-    shape: tuple[int, int, int],
-    order: Array,
-    size: int,
-    workers: int | None = None,
-    ahead: int | None = None,
-    allocate: Callable[[tuple[int, ...]], Array] | None = None,
+    allocate: Callable[[Array], Array],
 ) -> Generator[tuple[Array, Array], None, None]:
-    """Give the rows of each batch with their pictures, in order; threads decode the next ones meanwhile.
-
-    When the generator is closed, what no thread has begun is dropped, and the threads end.
-
-    Parameters
-    ----------
-    fill
-        Decodes the pictures of some rows into an array that has room for them.
-    shape
-        The height, width and channels of a picture.
-    order
-        All rows, in the order in which they are wanted.
-    size
-        How many rows a batch has.
-    workers
-        How many threads decode; by default one for each processor.
-    ahead
-        How many batches beside the one that the reader has; by default enough to keep all threads at work twice over.
-    allocate
-        Gives the memory of a batch of a shape; by default any.
-    """
-    threads = _count_workers() if workers is None else workers
-    batches = max(2, -(-2 * threads * PART // size)) if ahead is None else ahead
+    """Give the rows of each batch with their pictures, in order; threads decode the next ones meanwhile."""
     pool = ThreadPoolExecutor(threads, thread_name_prefix="assay-decode")
     waiting: deque[_Batch] = deque()
     try:
-        for start in range(0, len(order), size):
-            rows = order[start : start + size]
-            room = (len(rows), *shape)
-            images = np.empty(room, dtype=np.uint8) if allocate is None else allocate(room)
-            waiting.append(_Batch.begin(pool, fill, rows, images))
-            if len(waiting) > batches:
+        for rows in parts:
+            waiting.append(_Batch.begin(pool, fill, rows, allocate(rows)))
+            if len(waiting) > ahead:
                 yield waiting.popleft().finish()
         while waiting:
             yield waiting.popleft().finish()
@@ -237,51 +221,3 @@ class _Batch:
         for part in self.parts:
             part.result()
         return self.rows, self.images
-
-
-SHARE = 0.25
-"""The share of the free disk that decoded pictures may fill; of a larger split they are decoded again each time."""
-
-
-class DecodedFile:
-    """The pictures of a split, each decoded when first asked for and read from a file from then on."""
-
-    def __init__(self, fill: Fill, rows: int, shape: tuple[int, int, int]) -> None:
-        self.decode, self.size = fill, int(np.prod(shape))
-        self.known = np.zeros(rows, dtype=bool)
-        self.descriptor = _open_unnamed(rows * self.size)
-        if self.descriptor is not None:
-            weakref.finalize(self, os.close, self.descriptor)
-
-    def fill(self, images: Array, rows: Array) -> None:
-        """Put the pictures of some rows into an array, by several threads at once if need be."""
-        if self.descriptor is None:
-            self.decode(images, rows)
-            return
-        known = self.known[rows]
-        for place in np.flatnonzero(known).tolist():
-            os.preadv(self.descriptor, [images[place]], int(rows[place]) * self.size)
-        new = np.flatnonzero(~known)
-        if len(new):
-            self._decode_new(self.descriptor, images, rows, new)
-
-    def _decode_new(self, descriptor: int, images: Array, rows: Array, new: Array) -> None:
-        room = np.empty((len(new), *images.shape[1:]), dtype=np.uint8)
-        self.decode(room, rows[new])
-        images[new] = room
-        with suppress(OSError):  # where the disk is full, these pictures are decoded again next time
-            for place, row in enumerate(rows[new].tolist()):
-                self.known[row] = os.pwrite(descriptor, room[place], row * self.size) == self.size
-
-
-def _open_unnamed(size: int) -> int | None:
-    """Open a file without a name in the cache folder, or none where it would fill too much of the disk."""
-    folder = cache_folder() / "decoded"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if size > SHARE * shutil.disk_usage(folder).free:
-            return None
-        with tempfile.TemporaryFile(dir=folder) as file:
-            return os.dup(file.fileno())
-    except OSError:
-        return None

@@ -78,7 +78,7 @@ def test_a_training_that_is_streamed_never_decodes_the_whole_split_and_each_pict
 
 def test_a_disk_without_room_means_decoding_again(tmp_path, monkeypatch):
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
-    monkeypatch.setattr("assay.dataset.pictures.SHARE", 0.0)  # a limit: the share of the disk that may be used
+    monkeypatch.setattr("assay.models.core.feeds.SHARE", 0.0)  # a limit: the share of the disk that may be used
     model = model_of("blackbox", {"epochs": 2, "memory_share": 0.0})
     model.fit(tiles()["train"], tiles()["valid"])
     held = model_of("blackbox", {"epochs": 2})

@@ -5,8 +5,13 @@ disk: threads decode the next batches while the device computes, and on a GPU a 
 pinned memory. The order of the examples is the caller's, whatever the number of threads.
 """
 
+import os
+import shutil
+import tempfile
+import weakref
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Queue
 from threading import Event, Thread
@@ -17,13 +22,15 @@ import torch
 from torch import Tensor
 
 from assay.base import Array
-from assay.dataset import DecodedFile, SplitData, decode_ahead
+from assay.dataset import SplitData, cache_folder
 from assay.models.core.devices import free_memory
 from assay.models.core.inputs import ModelInput
 from assay.models.core.tensors import Batch, to_annotations
 
 AHEAD = 3
 """How many batches are copied to a GPU before they are asked for."""
+SHARE = 0.25
+"""The share of the free disk that decoded pictures may fill; of a larger split they are decoded again each time."""
 
 
 class PictureSource(Protocol):
@@ -124,7 +131,7 @@ class Feed:
     def _stream(self, order: Array, size: int) -> Iterator[Tensor]:
         pinned = self.device.type == "cuda"
         allocate = _allocate_pinned if pinned else None
-        batches = decode_ahead(self._fill, self.data.picture_shape, order, size, allocate=allocate)
+        batches = self.data.batches(size, order, fill=self._fill, allocate=allocate)
         decoded = (self._in_memory_order(torch.from_numpy(images)) for _, images in batches)
         return upload(decoded, self.device) if pinned else decoded
 
@@ -200,3 +207,50 @@ def upload(batches: Iterator[Tensor], device: torch.device, ahead: int = AHEAD) 
         close = getattr(batches, "close", None)
         if close is not None:
             close()
+
+
+class DecodedFile:
+    """The pictures of a split, each decoded when first asked for and read from a file from then on.
+
+    The file lies in the cache folder and has no name there, so that it is gone with the process, however that ends.
+    """
+
+    def __init__(self, fill: Callable[[Array, Array], None], rows: int, shape: tuple[int, int, int]) -> None:
+        self.decode, self.size = fill, int(np.prod(shape))
+        self.known = np.zeros(rows, dtype=bool)
+        self.descriptor = _open_unnamed(rows * self.size)
+        if self.descriptor is not None:
+            weakref.finalize(self, os.close, self.descriptor)
+
+    def fill(self, images: Array, rows: Array) -> None:
+        """Put the pictures of some rows into an array, by several threads at once if need be."""
+        if self.descriptor is None:
+            self.decode(images, rows)
+            return
+        known = self.known[rows]
+        for place in np.flatnonzero(known).tolist():
+            os.preadv(self.descriptor, [images[place]], int(rows[place]) * self.size)
+        new = np.flatnonzero(~known)
+        if len(new):
+            self._decode_new(self.descriptor, images, rows, new)
+
+    def _decode_new(self, descriptor: int, images: Array, rows: Array, new: Array) -> None:
+        room = np.empty((len(new), *images.shape[1:]), dtype=np.uint8)
+        self.decode(room, rows[new])
+        images[new] = room
+        with suppress(OSError):  # where the disk is full, these pictures are decoded again next time
+            for place, row in enumerate(rows[new].tolist()):
+                self.known[row] = os.pwrite(descriptor, room[place], row * self.size) == self.size
+
+
+def _open_unnamed(size: int) -> int | None:
+    """Open a file without a name in the cache folder, or none where it would fill too much of the disk."""
+    folder = cache_folder() / "decoded"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if size > SHARE * shutil.disk_usage(folder).free:
+            return None
+        with tempfile.TemporaryFile(dir=folder) as file:
+            return os.dup(file.fileno())
+    except OSError:
+        return None
