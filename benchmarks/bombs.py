@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.contracts import SEAL, seal_of, to_json
+from assay.contracts import sealed, to_json
 from assay.runs import RUN
 from benchmarks.attempts import attempt
 from benchmarks.fuzz import Work
@@ -118,8 +118,7 @@ def _record(place: Path, change: Callable[[dict[str, Any]], Mapping[str, Any]], 
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(place / "run", folder)
     about = json.loads((folder / RUN).read_text())
-    about = {key: value for key, value in {**about, **change(about)}.items() if key != SEAL}
-    (folder / RUN).write_bytes(to_json({**about, SEAL: seal_of(about)}))
+    (folder / RUN).write_bytes(to_json(sealed({**about, **change(about)})))
     os.chdir(place)
     run(f"{verb} sealed")
 

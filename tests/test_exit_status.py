@@ -10,7 +10,7 @@ from benchmarks.fuzz import prepare
 from safetensors.numpy import load_file, save_file
 
 from assay.base import start_program
-from assay.contracts import SEAL, seal_of, to_json
+from assay.contracts import sealed, to_json
 from assay.runs import RunFolder
 from tests.own_files import OWN, call
 from tests.samples import needs_task
@@ -58,7 +58,7 @@ def test_weights_of_nan_predict_nothing(data, tmp_path):
                for name, values in load_file(run / "model.safetensors").items()}  # fmt: skip
     save_file(weights, run / "model.safetensors")
     about = {key: value for key, value in RunFolder(run).about().items() if key != "files"}
-    (run / "run.json").write_bytes(to_json({**about, SEAL: seal_of(about)}))
+    (run / "run.json").write_bytes(to_json(sealed(about)))
     shutil.rmtree(run / "predictions")
     status, out, err = call("predict", run)
     assert (status, out) == (1, "") and "NaN" in err and err.count("\n") == 1

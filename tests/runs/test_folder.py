@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from assay.base import DataError
-from assay.contracts import PAIRS, SEAL, seal_of
+from assay.contracts import PAIRS, sealed
 from assay.dataset import Dataset
 from assay.runs import CHECKPOINT, PROGRAM, RUN, WEIGHTS, RunFolder
 from tests.conftest import write
@@ -18,7 +18,7 @@ def record(folder: Path, **changes: object) -> dict[str, object]:
     data = {"folder": "nowhere", "fingerprint": "f"}
     about = {"model": "mine", "seed": 0, "config": {}, "data": data, "knowledge": {}, "layout": {}, **changes}
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / RUN).write_text(json.dumps({**about, SEAL: seal_of(about)}))
+    (folder / RUN).write_text(json.dumps(sealed(about)))
     return about
 
 
@@ -80,9 +80,9 @@ def test_a_folder_is_taken_away_only_while_it_is_empty(tmp_path: Path) -> None:
 
 def test_a_seal_covers_all_but_itself_in_any_order() -> None:
     about = {"model": "dpl", "seed": 3, "data": {"a": 1, "b": 2}}
-    assert seal_of(about) == seal_of({**dict(reversed(about.items())), SEAL: "anything"})
+    assert sealed(about) == sealed({**dict(reversed(about.items())), "sha256": "anything"})
     for other in ({**about, "seed": 4}, {**about, "data": {"a": 1, "b": 3}}, {**about, "more": None}):
-        assert seal_of(other) != seal_of(about)
+        assert sealed(other)["sha256"] != sealed(about)["sha256"]
 
 
 @pytest.mark.parametrize("missing", ["model", "seed", "config", "data", "knowledge", "layout"])
@@ -97,7 +97,7 @@ def test_a_record_without_what_all_have_is_damaged(missing: str, tmp_path: Path)
 
 def test_a_record_whose_seal_is_wrong_or_gone_is_damaged(tmp_path: Path) -> None:
     about = record(tmp_path, files={})
-    for damaged in (about, {**about, SEAL: "0"}):
+    for damaged in (about, {**about, "sha256": "0"}):
         (tmp_path / RUN).write_text(json.dumps(damaged))
         with pytest.raises(DataError, match=r"run.json' is damaged; train again"):
             RunFolder(tmp_path).about()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from assay.base import AssayError, DataError, Settings, rng_for
-from assay.contracts import SEAL, read_predictions
+from assay.contracts import read_predictions
 from assay.dataset import Dataset
 from assay.models import Order, load_model, train_run
 from assay.runs import RUN, RunFolder
@@ -75,7 +75,7 @@ def test_a_flipped_bit_never_changes_what_is_read(file: str, place: Path) -> Non
 def test_runs_of_older_versions_have_no_hashes(place: Path) -> None:
     record = place / "cbm" / RUN
     whole = record.read_bytes()
-    old = {key: value for key, value in json.loads(whole).items() if key not in ("files", SEAL)}
+    old = {key: value for key, value in json.loads(whole).items() if key not in ("files", "sha256")}
     record.write_text(json.dumps(old))
     assert RunFolder(place / "cbm").about() == old and load_model(place / "cbm").name == "cbm"
     record.write_bytes(whole)
@@ -84,7 +84,7 @@ def test_runs_of_older_versions_have_no_hashes(place: Path) -> None:
 def test_a_seal_cannot_be_left_out(place: Path) -> None:
     record = place / "cbm" / RUN
     whole = record.read_bytes()
-    record.write_text(json.dumps({key: value for key, value in json.loads(whole).items() if key != SEAL}))
+    record.write_text(json.dumps({key: value for key, value in json.loads(whole).items() if key != "sha256"}))
     with pytest.raises(DataError, match="is damaged; train again"):
         RunFolder(place / "cbm").about()
     record.write_bytes(whole)

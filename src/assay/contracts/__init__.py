@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from assay.contracts.columns import numbers as numbers
     from assay.contracts.columns import open_parquet as open_parquet
     from assay.contracts.columns import parquet_bytes as parquet_bytes
-    from assay.contracts.columns import parquet_source as parquet_source
     from assay.contracts.columns import plain_numbers as plain_numbers
     from assay.contracts.columns import read_parquet as read_parquet
     from assay.contracts.columns import strings as strings
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from assay.contracts.intervenable import IntervenableModel as IntervenableModel
     from assay.contracts.intervenable import LinearHead as LinearHead
     from assay.contracts.intervenable import ModelOutput as ModelOutput
-    from assay.contracts.intervenable import Rows as Rows
     from assay.contracts.intervenable import logistic_head as logistic_head
     from assay.contracts.intervenable import model_from_predictions as model_from_predictions
     from assay.contracts.intervenable import one_hot as one_hot
@@ -45,7 +43,6 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import PairsRecord as PairsRecord
     from assay.contracts.manifest import ShardRecord as ShardRecord
     from assay.contracts.manifest import SplitRecord as SplitRecord
-    from assay.contracts.manifest import TaskRecord as TaskRecord
     from assay.contracts.manifest import fingerprint as fingerprint
     from assay.contracts.manifest import to_json as to_json
     from assay.contracts.predictions import Answer as Answer
@@ -53,10 +50,8 @@ if TYPE_CHECKING:
     from assay.contracts.predictions import answers_in as answers_in
     from assay.contracts.predictions import apply_constraints as apply_constraints
     from assay.contracts.predictions import read_predictions as read_predictions
-    from assay.contracts.run_record import SEAL as SEAL
     from assay.contracts.run_record import RunRecord as RunRecord
-    from assay.contracts.run_record import TransferRecord as TransferRecord
-    from assay.contracts.run_record import seal_of as seal_of
+    from assay.contracts.run_record import sealed as sealed
 else:
     from assay.doors import door
 

@@ -146,10 +146,10 @@ def parquet_source(path: Path) -> Path | pa.NativeFile:
     return path
 
 
-def open_parquet(path: Path) -> pq.ParquetFile:
+def open_parquet(path: Path, **options: Any) -> pq.ParquetFile:
     """Open a Parquet file whose columns are those that were written; their names have no checksum, but stand twice."""
     try:
-        file = pq.ParquetFile(parquet_source(path), page_checksum_verification=True)
+        file = pq.ParquetFile(parquet_source(path), page_checksum_verification=True, **options)
         written, found = (file.metadata.metadata or {}).get(b"ARROW:schema"), file.schema_arrow
         schema = found if written is None else pa.ipc.read_schema(pa.py_buffer(base64.b64decode(written)))
         same = (schema.names, schema.types) == (found.names, found.types)

@@ -74,7 +74,7 @@ class RunRecord(FileRecord):
         damaged = DataError(f"{str(path)!r} is damaged; train again")
         try:
             data: dict[str, Any] = json.loads(text)
-            if (SEAL in data or "files" in data) and data.get(SEAL) != seal_of(data):  # older ones have no seal
+            if (SEAL in data or "files" in data) and data.get(SEAL) != sealed(data)[SEAL]:  # older ones have no seal
                 raise damaged
             data.pop(SEAL, None)
             return cls.model_validate(data)
@@ -82,7 +82,7 @@ class RunRecord(FileRecord):
             raise damaged from None
 
 
-def seal_of(record: Mapping[str, Any]) -> str:
-    """Return the hash of a record, its seal left out."""
+def sealed(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a record with its hash, which covers all but itself."""
     rest = {key: value for key, value in record.items() if key != SEAL}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()
+    return {**rest, SEAL: hashlib.sha256(json.dumps(rest, sort_keys=True).encode()).hexdigest()}

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from assay.base import Folder, Markdown, code_text, escape_text, markdown_table, prose_text, write_atomically
-from assay.contracts import MENDING, PAIRS, ImportRecord, Manifest, PairsRecord, SplitRecord, TaskRecord, to_json
+from assay.contracts import MENDING, PAIRS, ImportRecord, Manifest, PairsRecord, SplitRecord, to_json
 from assay.dataset.croissant import croissant
 from assay.dataset.folder import NAME
 from assay.dataset.recipe import MOST_PAIRS
@@ -131,7 +131,7 @@ def _card(manifest: Manifest) -> str:
     }
     if about is None:
         facts |= {
-            "noise": _noise(knowledge) + _annotation(manifest.task),
+            "noise": _noise(knowledge) + _annotation(manifest),
             "sources": _sources(manifest.sources),
             "people": _people(manifest.sources),
             "drawn": prose_text(manifest.drawn.replace("{balance}", _balance(manifest.splits))),
@@ -244,11 +244,11 @@ def _odds(label: Mapping[str, Any]) -> str:
     return f", drawn: True with probability 1 / (1 + exp(-{scale} x)), x = {score}"
 
 
-def _annotation(task: TaskRecord) -> str:
+def _annotation(manifest: Manifest) -> str:
     """Say that this is an annotated copy, and what was asked for."""
-    if task.annotation is None:
+    about = manifest.task.annotation
+    if about is None:
         return ""
-    about = task.annotation
     settings = ", ".join(code_text(f"{key}: {json.dumps(value)}") for key, value in about.settings.items())
     if about.machine == MENDING:
         settings = "concept labels bought by `assay mend`"

@@ -25,7 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.base import Array, DataError, open_atomically
-from assay.contracts import ShardRecord, parquet_source
+from assay.contracts import ShardRecord, open_parquet
 from assay.dataset.folder import cache_folder
 
 PICTURES = ("image", "instances", "parts", "depth")
@@ -63,7 +63,7 @@ class ShardFile:
     def open(self) -> pq.ParquetFile:
         """Open the file, whose hash was checked."""
         try:
-            return pq.ParquetFile(parquet_source(self.path), buffer_size=BLOCK, pre_buffer=False)
+            return open_parquet(self.path, buffer_size=BLOCK, pre_buffer=False)
         except (pa.ArrowException, OSError) as error:
             raise DataError(f"shard {str(self.path)!r} cannot be read: {str(error).splitlines()[0]}") from None
 

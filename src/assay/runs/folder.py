@@ -15,11 +15,10 @@ from typing import Any
 from assay.base import DataError, folder_at, is_remote, refuse_links, refuse_named, remove_leftovers, write_atomically
 from assay.contracts import (
     PAIRS,
-    SEAL,
     Predictions,
     RunRecord,
     read_predictions,
-    seal_of,
+    sealed,
     to_json,
 )
 from assay.dataset import Dataset, SplitData
@@ -207,7 +206,7 @@ def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> 
     remove_leftovers(run.folder)
     learned = {name: _hash(run.folder / name) for name in LEARNED if (run.folder / name).is_file()}
     plain = json.loads(to_json({**about, "data": dataset.place(run.folder), "files": learned}))
-    write_atomically(run.folder / RUN, to_json({**plain, SEAL: seal_of(plain)}))
+    write_atomically(run.folder / RUN, to_json(sealed(plain)))
 
 
 def _hash(path: Path) -> str:

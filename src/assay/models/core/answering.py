@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from assay.base import Array
-from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, Rows, override
+from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, override
 from assay.models.core.encoder import ConceptEncoder, ReadPictures
 from assay.models.core.feeds import Feed
 
@@ -90,7 +90,7 @@ class Rerun:
         """The network's own probabilities."""
         return self.own.concepts
 
-    def answer(self, rows: Rows, given: Mapping[int, Array]) -> ModelOutput:
+    def answer(self, rows: Array | slice, given: Mapping[int, Array]) -> ModelOutput:
         """Run the network with concepts set."""
         do = _settings(self.own, rows, given, self.feed.device)
         return _plain(self.model.probabilities(self.feed.choose(rows), do))
@@ -122,7 +122,7 @@ class ReadOnce:
         """The network's own probabilities."""
         return self.own.concepts
 
-    def answer(self, rows: Rows, given: Mapping[int, Array]) -> ModelOutput:
+    def answer(self, rows: Array | slice, given: Mapping[int, Array]) -> ModelOutput:
         """Run what comes after the encoder with concepts set."""
         do = _settings(self.own, rows, given, self.model.device)
         chosen = torch.arange(len(self.read), device=self.model.device)
@@ -131,7 +131,9 @@ class ReadOnce:
         return _plain(self.model.answer_chunks(chunks, do))
 
 
-def _settings(own: ModelOutput, rows: Rows, given: Mapping[int, Array], device: torch.device) -> dict[int, Tensor]:
+def _settings(
+    own: ModelOutput, rows: Array | slice, given: Mapping[int, Array], device: torch.device
+) -> dict[int, Tensor]:
     """Return what concepts are set to in rows, as tensors; a network's own probabilities where nothing is set."""
     settings = {place: override(own.concepts[place][rows], np.asarray(x)) for place, x in given.items()}
     return {place: torch.tensor(x, dtype=torch.float32, device=device) for place, x in settings.items()}

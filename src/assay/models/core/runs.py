@@ -20,7 +20,7 @@ from assay.base import (
     stays,
     write_atomically,
 )
-from assay.contracts import TransferRecord, to_json
+from assay.contracts import to_json
 from assay.dataset import Dataset, Fold, SplitData
 from assay.models.core.continual import count_stages, fit_stages
 from assay.models.core.logs import check_log, log_of
@@ -254,8 +254,9 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
 def _is_transfer(run: RunFolder, source: Path, dataset: Dataset) -> bool:
     """Return whether a run holds another's predictions for this dataset."""
     record = run.record
-    of = TransferRecord(run=str(source.resolve()), data=RunFolder(source).record.data)
-    return record.transfer == of and record.data.fingerprint == dataset.fingerprint
+    of = record.transfer
+    same = of is not None and (of.run, of.data) == (str(source.resolve()), RunFolder(source).record.data)
+    return same and record.data.fingerprint == dataset.fingerprint
 
 
 def _require_fitting(model: Model, dataset: Dataset) -> None:
