@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.base import rng_for
-from assay.counting import BACKENDS, count_readings
+from assay.counting import count_readings, count_with
 from assay.logic import (
     CNF,
     Concept,
@@ -191,7 +191,7 @@ def _approxmc(problem: Matrices) -> int:
     """Estimate in the environment that ASSAY_APPROXMC names."""
     meanings = {variable: (f"a{variable}", True) for variable in problem.a.values()}
     cnf = CNF(problem.variables, tuple(map(tuple, problem.clauses)), meanings)
-    return BACKENDS["approxmc"](cnf).count
+    return count_with("approxmc", cnf).count
 
 
 def _pysdd(problem: Matrices) -> int:

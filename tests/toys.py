@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.base import Settings
+from assay.base import Array, Settings
 from assay.dataset import Dataset, Recipe, make
 from assay.logic import Concept, ConceptSpace, Knowledge, Odds, bits, parse
-from assay.render import Box, Layout, ObjectBox, Picture, boxes_of
+from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Column, Task
 from assay.worlds import Style, World
 
@@ -84,7 +84,16 @@ class Shelf(Task):
             image[inside], instances[inside] = PAINT[str(world[name])], number
             depth[inside] = world.style["distance"] + (300 if name == "two" else 0)
         text = " and ".join(f"a {world[name]} box" for name in named)
-        return Picture(image, boxes_of(instances, named), instances, depth=depth, text=text)
+        boxes = tuple(ObjectBox(name, box_around(instances == n)) for n, name in enumerate(named, start=1))
+        return Picture(image, boxes, instances, depth=depth, text=text)
+
+
+def box_around(mask: Array) -> Box:
+    """Return the box around the pixels of a thing, an empty one where it is hidden."""
+    rows, columns = np.nonzero(mask)
+    if not len(rows):
+        return Box(0, 0, 0, 0)
+    return Box(int(columns.min()), int(rows.min()), int(columns.max()) + 1, int(rows.max()) + 1)
 
 
 def written(task: Task, folder: Path, **sizes: int) -> Dataset:

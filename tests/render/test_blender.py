@@ -9,10 +9,20 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, MissingExtra, RunFailed
-from assay.render import interpreter, label_pixels, picture_of, running_blender, shoot
+from assay.render import check_engine, label_pixels, picture_of, running_blender, shoot
 from tests.render.test_engines import room
 
-needs_blender = pytest.mark.skipif(interpreter() is None, reason="bpy is not installed")
+
+def has_blender():
+    """Return whether Blender can be started."""
+    try:
+        check_engine("blender")
+    except MissingExtra:
+        return False
+    return True
+
+
+needs_blender = pytest.mark.skipif(not has_blender(), reason="bpy is not installed")
 
 
 def agreement(scene):
@@ -86,7 +96,7 @@ def pretend(tmp_path, monkeypatch):
     stop()
 
 
-@pytest.mark.skipif(interpreter() is not None, reason="bpy is installed")
+@pytest.mark.skipif(has_blender(), reason="bpy is installed")
 def test_without_blender_the_install_line_is_named():
     with pytest.raises(MissingExtra, match=r"drawing with Blender needs: pip install '\.\[blender\]'"):
         shoot(room(), "blender")

@@ -4,7 +4,12 @@ import numpy as np
 import pytest
 
 from assay.base import rng_for
-from assay.render import MARK_NAMES, Box, ObjectBox, Picture, mark_area, mark_image, mark_picture
+from assay.render import MARK_NAMES, Box, ObjectBox, Picture, mark_area, mark_picture
+
+
+def mark_image(image, name, code, count):
+    """Return an image with a mark."""
+    return mark_picture(Picture(image), name, code, count).image
 
 
 def image(channels: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay.render import Camera, Instance, Material, Scene, linear_rgb, pose, rectangle, rotation_z
+from assay.render import Camera, Instance, Material, Scene, linear_rgb, pose, rectangle
 
 SQUARE = rectangle("square", -1, -1, 1, 1)
 
@@ -21,8 +21,10 @@ def test_a_pose_scales_then_tilts_then_turns_then_moves():
 
 
 def test_turns_add_up_and_keep_lengths():
-    assert np.allclose(rotation_z(20) @ rotation_z(25), rotation_z(45))
-    assert np.allclose(rotation_z(30) @ rotation_z(30).T, np.eye(3)) and np.linalg.det(rotation_z(77)) > 0
+    here = (0, 0, 0)
+    assert np.allclose(pose(here, turn=20) @ pose(here, turn=25), pose(here, turn=45))
+    turned = pose(here, turn=30)[:3, :3]
+    assert np.allclose(turned @ turned.T, np.eye(3)) and np.linalg.det(turned) > 0
 
 
 def test_light_is_that_of_a_screen():

@@ -5,7 +5,7 @@ from pydantic import Field
 
 from assay.base import AssayError, UnknownName
 from assay.families import FAMILIES
-from assay.tasks import TASKS, Preset, TaskConfig, TaskRegistry
+from assay.tasks import TASKS, Preset, TaskConfig
 from tests.samples import SAMPLES
 from tests.toys import Shelf
 
@@ -13,7 +13,7 @@ PRESETS = [name for name in TASKS if isinstance(TASKS.entry(name), Preset)]
 
 
 def shelves():
-    registry = TaskRegistry()
+    registry = type(TASKS)()
     registry.add("shelf", "boxes", Shelf)
     registry.preset(
         "shelf-half", "half of them", "shelf", "Half of the boxes.", {"stages": []}, prop_in_distribution=0.5
@@ -42,7 +42,7 @@ def test_a_preset_may_take_away_what_its_base_has_and_keeps_what_it_does_not_cha
         class Config(TaskConfig):
             secret: int = Field(2, ge=1, le=5, exclude=True)
 
-    registry = TaskRegistry()
+    registry = type(TASKS)()
     registry.add("shy", "boxes", Shy)
     registry.preset("bare", "bare", "shy", "Bare.", trial={}, seconds=0.0, secret=4)
     registry.preset("same", "same", "shy", "Same.")
@@ -57,7 +57,7 @@ def test_a_preset_may_take_away_what_its_base_has_and_keeps_what_it_does_not_cha
 
 
 def test_a_preset_of_nothing_is_refused_when_it_is_asked_for():
-    registry = TaskRegistry()
+    registry = type(TASKS)()
     registry.preset("lone", "of nothing", "no-task", "Nothing.")
     with pytest.raises(UnknownName, match="no task named 'no-task'"):
         registry["lone"]

@@ -1,13 +1,12 @@
 """How many readings of the concepts keep every training label right? One is the truth; every other is a shortcut.
 
 `count_readings` gives a `ReadingCount`: the number, and `readings`, which can be listed, drawn and planned with.
-`count_with` asks another program for the same number; a family of readings is a `ReadingClass`.
+`count_with` asks another program for the same number.
 """
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.counting.backends import BACKENDS as BACKENDS
     from assay.counting.backends import count_with as count_with
     from assay.counting.backends import encode_problem as encode_problem
     from assay.counting.count import ReadingCount as ReadingCount
@@ -15,11 +14,7 @@ if TYPE_CHECKING:
     from assay.counting.count import describe_unused as describe_unused
     from assay.counting.count import numeral as numeral
     from assay.counting.count import numerals as numerals
-    from assay.counting.problem import ReadingClass as ReadingClass
-    from assay.counting.problem import ReadingEntry as ReadingEntry
     from assay.counting.problem import Supervised as Supervised
-    from assay.counting.problem import cells as cells
-    from assay.counting.problem import check_reading_class as check_reading_class
     from assay.counting.readings import WorldReadings as WorldReadings
 else:
     from assay.doors import door

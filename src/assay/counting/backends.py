@@ -45,15 +45,15 @@ class Estimate:
         return int(self.count / (1 + self.epsilon)), int(self.count * (1 + self.epsilon))
 
 
-def count_with(name: str, problem: Problem) -> Estimate:
-    """Return the number of optimal readings as another counter finds it."""
+def count_with(name: str, problem: Problem | CNF) -> Estimate:
+    """Return the number of optimal readings, or of the models of clauses, as another counter finds it."""
     if name not in BACKENDS:
         raise UnknownName(f"no counter named {name!r}{suggestion(name, BACKENDS)}")
     engine = BACKENDS[name]
     trial = engine(TWO_MODELS)
     if not trial.bounds[0] <= 2 <= trial.bounds[1]:
         raise RunFailed(f"{name} counts {trial.count} models of a formula that has 2; this version cannot be trusted")
-    return engine(encode_problem(problem))
+    return engine(problem if isinstance(problem, CNF) else encode_problem(problem))
 
 
 def encode_problem(problem: Problem) -> CNF:

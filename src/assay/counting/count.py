@@ -36,7 +36,7 @@ class ReadingCount:
     They are ways of reading the concepts that the rule uses, times `idle` ways of reading all others.
     """
 
-    family: ReadingClass
+    family: str
     worlds: int | None
     """How many worlds the support has; None for all of a space too large to list."""
     low: int
@@ -132,7 +132,7 @@ def describe_unused(number: int) -> str:
 
 def count_readings(
     knowledge: Knowledge,
-    family: ReadingClass = "shared",
+    family: str = "shared",
     support: Codes | None = None,
     supervised: Supervised | None = None,
     seconds: float = 60.0,
@@ -140,16 +140,28 @@ def count_readings(
 ) -> ReadingCount:
     """Count the readings that keep the labels of every world of the support; without a support, of every world.
 
-    `supervised` names concepts with supervision, on all of their values (None) or some. Entries that no world of the
-    support uses are left out, but in `free` and `block`, which count whole maps as the rsbench paper does. `used` are
-    the columns of the concepts to count apart from all others, by default those on which a label depends.
-
     >>> from assay.logic.concepts import bits
     >>> count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
     24
+
+    Parameters
+    ----------
+    knowledge
+        The concepts and the rule.
+    family
+        The class of readings: what a reading may depend on when it decides a concept's value. `free` and `block` count
+        whole maps, as the rsbench paper does; the others leave out entries that no world of the support uses.
+    support
+        The codes of the training worlds.
+    supervised
+        Concepts with supervision, on all of their values (None) or some.
+    seconds
+        After so long, bounds are returned.
+    used
+        The columns of the concepts to count apart from all others, by default those on which a label depends.
     """
-    start, supervised = time.monotonic(), supervised or {}
-    if check_reading_class(family) in ("free", "block", "block-permutation"):
+    start, supervised, family = time.monotonic(), supervised or {}, check_reading_class(family)
+    if family in ("free", "block", "block-permutation"):
         if supervised:
             raise ConfigError(f"family {family!r} takes no supervision; use per-concept, shared or per-object")
         return _whole_maps(knowledge, family, support, seconds, start)

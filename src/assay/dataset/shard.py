@@ -34,13 +34,13 @@ from assay.contracts import (
 from assay.dataset.folder import NAME, PLAN
 from assay.dataset.recipe import Recipe
 from assay.logic import Knowledge, Value
-from assay.render import MOST_PIXELS, ObjectBox, Picture, encode_png, packed_pixels
+from assay.render import ObjectBox, Picture, encode_png, packed_pixels
 from assay.tasks import Column, Task
 from assay.worlds import Source, Split, World, labels_of
 
 PIXELS_AT_ONCE = 4_000_000
 """How many pixels of pictures are in memory at a time, before they are encoded."""
-MOST_BYTES = 4 * MOST_PIXELS
+MOST_BYTES = 200_000_000
 """A picture that unpacks to more, which no one may open, stands by its file in the content of its shard."""
 COMPACT = json.JSONEncoder(separators=(",", ":"))
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])

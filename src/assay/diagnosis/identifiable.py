@@ -12,7 +12,6 @@ import numpy as np
 from assay.base import AssayError, Codes, Deck, distinct_rows, join_words
 from assay.contracts import RunRecord
 from assay.counting import (
-    ReadingClass,
     ReadingCount,
     Supervised,
     WorldReadings,
@@ -28,7 +27,7 @@ from assay.logic import Knowledge
 MOST_WORLDS = 2_000
 MOST_READINGS = 1_000_000
 SECONDS = 5.0
-BEYOND: dict[str, ReadingClass] = {"object": "per-object", "source": "per-world", "world": "per-world"}
+BEYOND: dict[str, str] = {"object": "per-object", "source": "per-world", "world": "per-world"}
 """The class of readings that has a map of this kind; what looks at its own values only is in `shared`."""
 NOISE = 0.12
 """The share of wrong answers that may be noise, which keeps labels by chance."""
@@ -53,7 +52,7 @@ class Identifiability:
     known."""
     settle: tuple[str, ...]
     """The concepts or concept values to supervise so that no shortcut is left; none that is supervised already."""
-    family: ReadingClass = "shared"
+    family: str = "shared"
     """The class of readings that was counted."""
     used: int = 0
     """How many concepts the rule uses."""
@@ -113,7 +112,7 @@ def identifiability(
     training: Codes | None,
     seconds: float = SECONDS,
     supervised: Supervised | None = None,
-    family: ReadingClass = "shared",
+    family: str = "shared",
 ) -> Identifiability | None:
     """Return which readings the labels of training worlds allow; None without any, or where they cannot be counted.
 
@@ -155,16 +154,14 @@ def _supervised_texts(knowledge: Knowledge, used: Collection[int], supervised: S
     return tuple(texts)
 
 
-def family_of(
-    states: Iterable[ConceptState], taught: Identifiability, knowledge: Knowledge, keeps_labels: bool
-) -> ReadingClass:
+def family_of(states: Iterable[ConceptState], taught: Identifiability, knowledge: Knowledge, keeps_labels: bool) -> str:
     """Return the class of readings that a model's misreadings need: `shared` unless these are surely outside of it.
 
     They are where a fitted map looks at other concepts, and where the model keeps the labels (`keeps_labels`) although
     it misreads a concept that every reading of the counted class which keeps them reads right.
     """
     group_of = {name: group.name for group in knowledge.space.encoders for name in group.concepts}
-    classes: set[ReadingClass] = {taught.family}
+    classes: set[str] = {taught.family}
     for state in states:
         if not state.used or state.state not in WRONG:
             continue
@@ -172,7 +169,7 @@ def family_of(
             classes.add(BEYOND[state.map.kind])
         elif keeps_labels and state.accuracy < 1 - NOISE and taught.identified.get(group_of[state.concept]):
             classes.add("per-world")
-    richest: tuple[ReadingClass, ...] = ("per-world", "per-object")
+    richest: tuple[str, ...] = ("per-world", "per-object")
     return next((family for family in richest if family in classes), taught.family)
 
 

@@ -31,7 +31,7 @@ from assay.dataset import (
     write_description,
     write_shards,
 )
-from assay.render import MARK_NAMES, encode_png, mark_image, open_image
+from assay.render import MARK_NAMES, Picture, encode_png, mark_picture, open_image
 
 MASKS = ("things", "instances", "parts", "depth")
 
@@ -113,10 +113,10 @@ class Copying:
         return table
 
     def _mark(self, data: bytes, codes: Sequence[int]) -> bytes:
-        image = np.asarray(open_image(data, "a picture"))
+        picture = Picture(np.asarray(open_image(data, "a picture")))
         for coupling, code in zip(self.couplings, codes, strict=True):
-            image = mark_image(image, coupling.name, code, coupling.count)
-        return encode_png(image)
+            picture = mark_picture(picture, coupling.name, code, coupling.count)
+        return encode_png(picture.image)
 
 
 def _write(copying: Copying) -> Manifest:

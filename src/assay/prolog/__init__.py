@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from assay.prolog.oracles import oracle as oracle
     from assay.prolog.oracles import question_of as question_of
     from assay.prolog.oracles import rule_of as rule_of
-    from assay.prolog.program import Program as Program
     from assay.prolog.program import read_program as read_program
     from assay.prolog.program import with_predefined as with_predefined
     from assay.prolog.reader import Clause as Clause

@@ -18,22 +18,17 @@ if TYPE_CHECKING:
     from assay.render.engines import label_pixels as label_pixels
     from assay.render.engines import picture_of as picture_of
     from assay.render.engines import shoot as shoot
-    from assay.render.engines.blender import interpreter as interpreter
     from assay.render.engines.blender import running_blender as running_blender
-    from assay.render.image_files import MOST_PIXELS as MOST_PIXELS
     from assay.render.image_files import Letterbox as Letterbox
     from assay.render.image_files import open_image as open_image
     from assay.render.image_files import read_photograph as read_photograph
     from assay.render.marks import MARK_NAMES as MARK_NAMES
     from assay.render.marks import mark_area as mark_area
-    from assay.render.marks import mark_image as mark_image
     from assay.render.marks import mark_picture as mark_picture
-    from assay.render.picture import NO_IMAGE as NO_IMAGE
     from assay.render.picture import Box as Box
     from assay.render.picture import Layout as Layout
     from assay.render.picture import ObjectBox as ObjectBox
     from assay.render.picture import Picture as Picture
-    from assay.render.picture import boxes_of as boxes_of
     from assay.render.picture import decode_png as decode_png
     from assay.render.picture import encode_png as encode_png
     from assay.render.picture import packed_pixels as packed_pixels
@@ -50,7 +45,6 @@ if TYPE_CHECKING:
     from assay.render.scene import Vector as Vector
     from assay.render.scene import linear_rgb as linear_rgb
     from assay.render.scene import pose as pose
-    from assay.render.scene import rotation_z as rotation_z
     from assay.render.solids import Point as Point
     from assay.render.solids import box as box
     from assay.render.solids import cylinder as cylinder

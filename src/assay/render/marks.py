@@ -29,22 +29,30 @@ LOWEST_QUALITY = 4
 
 
 def mark_picture(picture: Picture, name: str, code: int, count: int) -> Picture:
-    """Return a picture with a mark; one without pixels stays as it is."""
+    """Return a picture with a mark; one without pixels stays as it is.
+
+    >>> mark_picture(Picture(np.full((32, 32), 200, dtype=np.uint8)), "brightness", 0, 2).image[16, 16]
+    np.uint8(90)
+
+    Parameters
+    ----------
+    picture
+        What to mark, grey or colour.
+    name
+        One of `MARK_NAMES`.
+    code
+        Which look of the mark, from 0 on.
+    count
+        How many looks there are.
+    """
     if not picture.image.size:
         return picture
     if name == "position":
         return _shift(picture, code, count)
-    return replace(picture, image=mark_image(picture.image, name, code, count))
+    return replace(picture, image=_marked(picture.image, name, code, count))
 
 
-def mark_image(image: Array, name: str, code: int, count: int) -> Array:
-    """Return an image, grey or colour, with a mark.
-
-    >>> mark_image(np.full((32, 32), 200, dtype=np.uint8), "brightness", 0, 2)[16, 16]
-    np.uint8(90)
-    """
-    if name == "position":
-        return _shifted(image, _offset(image, code, count))
+def _marked(image: Array, name: str, code: int, count: int) -> Array:
     return np.asarray(MARKS[name](image, code, count), dtype=np.uint8)
 
 
@@ -164,7 +172,7 @@ def mark_area(name: str, count: int, shape: tuple[int, ...]) -> Array | None:
     if name not in PLACED:
         return None
     plain = np.full(shape, FLAT, dtype=np.uint8)
-    covered = np.stack([mark_image(plain, name, code, count) != plain for code in range(count)])
+    covered = np.stack([_marked(plain, name, code, count) != plain for code in range(count)])
     return np.asarray(covered.any(axis=(0, 3) if len(shape) == 3 else 0))
 
 

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from assay.tasks.base import resize_splits as resize_splits
     from assay.tasks.registered import TASKS as TASKS
     from assay.tasks.registered import Preset as Preset
-    from assay.tasks.registered import TaskRegistry as TaskRegistry
 else:
     from assay.doors import door
 

@@ -10,12 +10,17 @@ import pytest
 from assay.base import AssayError, ConfigError, Settings
 from assay.dataset import NUISANCES, SHIFTED, Confounder, Dataset, ShardWriter, SplitData, recipe_from, task_of
 from assay.exchange import confound_dataset
-from assay.render import mark_image
+from assay.render import Picture, mark_picture
 from assay.tasks import TASKS, Task
 from tests.conftest import write
 from tests.toys import Shelf, written
 
 WATERMARK = {"what": "watermark", "with": "y"}
+
+
+def mark_image(image, name, code, count):
+    """Return an image with a mark."""
+    return mark_picture(Picture(image), name, code, count).image
 
 
 def confounder(**values: Any) -> Confounder:

@@ -12,7 +12,7 @@ from assay.dataset import NUISANCES, Dataset
 from assay.exchange import Annotation, annotate
 from assay.lab import STRATEGIES, Holdings, MendSettings, Situation, mend_run
 from assay.models import Order, train_run
-from assay.render import mark_image
+from assay.render import Picture, mark_picture
 from assay.runs import RunFolder
 from tests.conftest import write
 from tests.exchange.imports.drawn import RULE, draw
@@ -22,6 +22,11 @@ from tests.samples import needs_task
 FRAME = {"what": "frame", "with": "y", "strength": 0.9}
 SIZES = {"train": 60, "valid": 20, "test": 40, "hard": 0, "pairs": 0, "ood": 0}
 ONCE = {"epochs": 1}
+
+
+def mark_image(image, name, code, count):
+    """Return an image with a mark."""
+    return mark_picture(Picture(image), name, code, count).image
 
 
 def codes(split, name="frame"):

@@ -24,7 +24,7 @@ from assay.families.robots.parts import PARTS, ROBOTS, RobotRule, Views, best_ac
 from assay.families.robots.settings import PRESETS, RobotsConfig, rule_of, translate_settings
 from assay.families.robots.source import CUTS, Allocation, Catalogue, RobotSource
 from assay.logic import Knowledge, Value
-from assay.render import NO_IMAGE, Layout, Picture
+from assay.render import Layout, Picture
 from assay.tasks import Column, Task
 from assay.worlds import CONTENT, HardSource, Source, Split, Style, World
 
@@ -165,7 +165,7 @@ class Robots(Task):
     def render_all(self, worlds: Sequence[World]) -> list[Picture]:
         """Draw and describe many robots at once."""
         robots: Codes = np.array([self.robot(world) for world in worlds], dtype=np.int64).reshape(-1, len(PARTS))
-        images = self._images(robots, worlds) if self.config.image else [NO_IMAGE] * len(worlds)
+        images = self._images(robots, worlds) if self.config.image else [Picture().image] * len(worlds)
         if self.config.text == "none":
             return [Picture(image) for image in images]
         texts = [self.describe_robot(robot, world.style) for robot, world in zip(robots.tolist(), worlds, strict=True)]

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from assay.base import Array, AssayError, Codes, ConfigError, distinct_rows
-from assay.counting import ReadingEntry, cells, count_readings
+from assay.counting import count_readings
 from assay.dataset import Dataset, SplitData, training_worlds
 from assay.diagnosis import ConceptState, used_concepts
 from assay.lab.acquisition.situation import Holdings, Situation
@@ -266,12 +266,9 @@ def count_values(dataset: Dataset) -> CountedValues:
         )
     steps = counted.readings.plan_frequent(SECONDS)
     owners = {entry.owner for entry, share in counted.readings.identifiability() if share < 1}
-    columns = frozenset(cell.concept for cell in cells(knowledge.space, "shared") if cell.owner in owners)
-    return CountedValues(tuple(_shown_value(dataset, entry) for step in steps for entry in step.entries), columns)
-
-
-def _shown_value(dataset: Dataset, entry: ReadingEntry) -> ShownValue:
-    space = dataset.knowledge.space
-    columns = tuple(cell.concept for cell in cells(space, "shared") if cell.owner == entry.owner)
-    codes = tuple(space.concepts[column].code(entry.truth[0]) for column in columns)
-    return ShownValue(entry.text, columns, codes)
+    cells, values = counted.readings.problem.every_cell, []
+    for entry in (entry for step in steps for entry in step.entries):
+        columns = tuple(cell.concept for cell in cells if cell.owner == entry.owner)
+        codes = tuple(knowledge.space.concepts[column].code(entry.truth[0]) for column in columns)
+        values.append(ShownValue(entry.text, columns, codes))
+    return CountedValues(tuple(values), frozenset(cell.concept for cell in cells if cell.owner in owners))

@@ -8,7 +8,7 @@ from assay.families.chess.drawing.pieces import KINDS, piece
 from assay.families.chess.drawing.room import SIDE, board_mesh, floor, furniture, top_mesh
 from assay.families.chess.drawing.textures import WOODS, board_texture
 from assay.families.chess.positions import SQUARES
-from assay.render import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear_rgb, pose, rotation_z
+from assay.render import AreaLight, Camera, Ground, Instance, Material, Scene, Sky, Vector, linear_rgb, pose
 from assay.worlds import Style
 
 EYE = (-1.93420, -1.87063, 1.70655)
@@ -89,7 +89,7 @@ def camera_of(style: Style) -> Camera:
     """Return the camera: on its side, moved aside and up by what was drawn, at a fixed distance from the middle."""
     aside, up = style["camera"]
     eye = np.array(EYE) + np.array([aside, 0.0, up]) / DISTANCE
-    eye = rotation_z(SIDES[style["side"]]) @ eye * (DISTANCE / np.linalg.norm(eye))
+    eye = pose((0, 0, 0), turn=SIDES[style["side"]])[:3, :3] @ eye * (DISTANCE / np.linalg.norm(eye))
     return Camera((float(eye[0]), float(eye[1]), float(eye[2])), (0.0, 0.0, 0.0), FOV)
 
 
