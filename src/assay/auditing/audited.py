@@ -1,4 +1,4 @@
-"""A dataset under audit: one of `assay make` with its task, or any folder of pictures with a table; and check results."""
+"""A dataset under audit, and check results: a dataset of `assay make` with its task, or pictures with a table."""
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -19,7 +19,7 @@ import numpy as np
 
 from assay.base import Array, join_words, rng_for
 from assay.diagnosis.case import Case
-from assay.diagnosis.check import Check, Finding, Found, Kind, Number, known_checks
+from assay.diagnosis.check import FINDINGS, Check, Finding, Found, Kind, Number, known_checks
 from assay.diagnosis.explanations import Explanations
 from assay.diagnosis.thresholds import Concepts, Labels, Rivals, Verdict
 from assay.metrics import at_least
@@ -61,8 +61,6 @@ def _checks(kinds: tuple[type[Check], ...]) -> tuple[Check, ...]:
 
 def checks_in_use() -> tuple[Check, ...]:
     """Return every registered check, built once for as long as none is added, or read again from its file."""
-    from assay.diagnosis.check import FINDINGS
-
     return _checks(tuple(entry.load() for entry in FINDINGS.entries.values()))
 
 

@@ -56,7 +56,6 @@ VERSION = 2
 """The version of the diagnosis, kept with every row of a suite: rows of version 1 were judged by other rules."""
 SUMMARY = ("label_f1", "concept_f1", "collapse", "rule_consistency")
 MOST_BARS, MOST_REASONS = 30, 2
-__all__ = ["VERSION", "Case", "Diagnosis", "diagnose"]
 CHANGE = 0.1
 """The change of accuracy between splits from which on it is noted."""
 TAUGHT = frozenset({"shortcut", "unidentified", "noisy", "underfit"})

@@ -165,21 +165,21 @@ class SplitView:
         told = self.known[:, None] & (self.table_labels != self.truth)
         return np.asarray(self.wrong & told & (self.evidence.predicted_labels == self.table_labels))
 
+    @property
+    def _cells(self) -> tuple[Array, ...]:
+        told = self.complete & self.evidence.knowledge.has_rule
+        known = np.broadcast_to(told[:, None], self.truth.shape)
+        return self.truth, self.evidence.predicted_labels, self.implied_labels, known, self.unsure, self.by_table
+
     @cached_property
     def causes(self) -> Mapping[str, Array]:
         """The wrong labels by cause, as `diagnose` and `attribute` count them."""
-        told = self.complete & self.evidence.knowledge.has_rule
-        known = np.broadcast_to(told[:, None], self.truth.shape)
-        cells = self.truth, self.evidence.predicted_labels, self.implied_labels, known, self.unsure, self.by_table
-        return causes_of(*cells)
+        return causes_of(*self._cells)
 
     @cached_property
     def errors(self) -> Errors:
         """The wrong labels by cause, counted."""
-        told = self.complete & self.evidence.knowledge.has_rule
-        known = np.broadcast_to(told[:, None], self.truth.shape)
-        cells = self.truth, self.evidence.predicted_labels, self.implied_labels, known, self.unsure, self.by_table
-        return errors_of(*cells)
+        return errors_of(*self._cells)
 
     @cached_property
     def by_concepts(self) -> Array:

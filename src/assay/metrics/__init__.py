@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from assay.metrics.saliency import RandomisedStage as RandomisedStage
     from assay.metrics.saliency import SaliencyScore as SaliencyScore
     from assay.metrics.saliency import ScoredTarget as ScoredTarget
-    from assay.metrics.saliency import describe_blank as describe_blank
-    from assay.metrics.saliency import describe_marks as describe_marks
     from assay.metrics.unit_matching import ConceptValue as ConceptValue
     from assay.metrics.unit_matching import Readout as Readout
     from assay.metrics.unit_matching import UnitSplit as UnitSplit

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.base import Array, join_words
+from assay.base import Array
 from assay.metrics.interval import of_difference, of_mean, percent
 
 CHANGED, SAME = 0.5, 0.8
@@ -207,6 +207,18 @@ class SaliencyScore:
             None if before is None or np.isnan(before).all() else float(np.nanmean(before)),
         )  # fmt: skip
 
+    @property
+    def text(self) -> str:
+        """Whether the relevance of a label falls on a mark beyond chance, in a sentence."""
+        share = f"{percent(self.energy.value)} of the relevance of {self.target} lies on the {self.place}"
+        covers = f"which covers {percent(self.chance)} of the picture"
+        ends: dict[Side, str] = {
+            "above": "a second witness that the model looks at it",
+            "below": "less than by chance",
+            "as chance": "no more than by chance",
+        }
+        return f"{share}, {covers}: {ends[self.energy.side]}."
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return asdict(self)
@@ -300,28 +312,3 @@ class RandomisationCheck:
             for stage in self.stages
         ]
         return {"witness": self.witness, "text": self.text, "stages": stages}
-
-
-# -- in words ----------------------------------------------------------------------------------------------------------
-
-
-def describe_marks(scores: Sequence[SaliencyScore]) -> list[str]:
-    """Say of each label and mark whether relevance falls on the mark beyond chance."""
-    texts = []
-    for score in scores:
-        if score.is_mark and score.kind == "label":
-            share = f"{percent(score.energy.value)} of the relevance of {score.target} lies on the {score.place}"
-            covers = f"which covers {percent(score.chance)} of the picture"
-            ends = {
-                "above": "a second witness that the model looks at it",
-                "below": "less than by chance",
-                "as chance": "no more than by chance",
-            }
-            texts.append(f"{share}, {covers}: {ends[score.energy.side]}.")
-    return texts
-
-
-def describe_blank(scores: Sequence[SaliencyScore]) -> str:
-    """Say whose maps are blank in some examples, if any are."""
-    named = [f"{score.target} ({score.blank:,})" for score in scores if score.blank and not score.is_mark]
-    return f"Blank maps, which are not scored: {join_words(named)}." if named else ""

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.base import Array, Codes, distinct_rows, rng_for
+from assay.base import Array, Codes, distinct_rows, join_first, rng_for
 from assay.diagnosis.case import Case
 from assay.diagnosis.check import Check, Claim, Found, Number, Rival, register
 from assay.diagnosis.checks.annotations import WrongAnnotations, disagreement, shuffles, whose_error
@@ -214,15 +214,11 @@ def _right_where_wrong(view: SplitView, mixed: Codes, columns: Sequence[int]) ->
 
 def named(names: Sequence[str]) -> dict[str, str]:
     """Return names of concepts for a sentence, and the verb that goes with them."""
-    from assay.base import join_first
-
     return {"concepts": join_first(list(names)), "are": "is" if len(names) == 1 else "are"}
 
 
 def advice(case: Case, names: Sequence[str]) -> str:
     """Return what to do about misread concepts: supervise these first."""
-    from assay.base import join_first
-
     return f"Annotate {join_first(list(names))} in some training examples: `assay mend RUN` plans which to buy first."
 
 

@@ -1,11 +1,12 @@
 """Intervention policies: which concepts to ask about, for each example, within a budget."""
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,21 +56,21 @@ class Selection:
     exact: bool = True
 
 
-class Policy(Protocol):
+@dataclass(frozen=True)
+class Policy(ABC):
     """An intervention policy: it selects the concepts to ask about."""
 
+    threshold: float | None = None
+    """What the score of a set or unit must exceed, for policies that have one."""
     name: ClassVar[str]
-    soft: ClassVar[bool]
+    soft: ClassVar[bool] = False
     """Whether it needs probabilities of the concepts."""
-    scored: ClassVar[bool]
+    scored: ClassVar[bool] = False
     """Whether it has a score that a threshold can be set on."""
-    adaptive: ClassVar[bool]
+    adaptive: ClassVar[bool] = False
     """Whether what it asks depends on the answers so far."""
 
-    @property
-    def threshold(self) -> float | None:
-        """What the score of a set or unit must exceed, for policies that have one."""
-
+    @abstractmethod
     def ask(self, state: PolicyState, budget: Budget) -> Selection:
         """Return the units to ask about within a budget."""
 
@@ -105,17 +106,7 @@ def _within_total(asked: Array, scores: Array, cost: Array, total: float) -> Arr
 
 
 @dataclass(frozen=True)
-class _Defaults:
-    """A policy that needs no probabilities, has no score, and selects all concepts at once; see `Policy`."""
-
-    threshold: float | None = None
-    soft: ClassVar[bool] = False
-    scored: ClassVar[bool] = False
-    adaptive: ClassVar[bool] = False
-
-
-@dataclass(frozen=True)
-class Random(_Defaults):
+class Random(Policy):
     """Any concepts, the same for every budget."""
 
     name: ClassVar[str] = "random"
@@ -128,7 +119,7 @@ class Random(_Defaults):
 
 
 @dataclass(frozen=True)
-class FixedOrder(_Defaults):
+class FixedOrder(Policy):
     """The same order for every example: that of the concepts, or another one."""
 
     order: tuple[int, ...] = ()
@@ -151,7 +142,7 @@ class ValidationRanked(FixedOrder):
 
 
 @dataclass(frozen=True)
-class Uncertainty(_Defaults):
+class Uncertainty(Policy):
     """The concepts that the model is most uncertain of, by entropy in bits."""
 
     name: ClassVar[str] = "uncertainty"
@@ -165,7 +156,7 @@ class Uncertainty(_Defaults):
 
 
 @dataclass(frozen=True)
-class Cooperative(_Defaults):
+class Cooperative(Policy):
     """One at a time, seeing each answer before the next: what is uncertain, moves the label, and costs little.
 
     The score of a unit is its entropy, plus how far the probability of the predicted labels is expected to move when it
@@ -232,7 +223,7 @@ def expected_changes(model: IntervenableModel, units: Units, answers: Mapping[in
 
 
 @dataclass(frozen=True)
-class Responsiveness(_Defaults):
+class Responsiveness(Policy):
     """The set of concepts whose answers are most likely to change the prediction; asked if likelier than a threshold.
 
     Sets are compared exactly while there are not too many; a larger budget then adds single concepts, the most

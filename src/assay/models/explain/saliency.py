@@ -17,6 +17,7 @@ from assay.base import (
     ProgressCallback,
     Settings,
     UnknownName,
+    join_words,
     rng_for,
     suggestion,
     validate,
@@ -28,8 +29,6 @@ from assay.metrics import (
     RandomisedStage,
     SaliencyScore,
     ScoredTarget,
-    describe_blank,
-    describe_marks,
 )
 from assay.models.core.devices import device_of
 from assay.models.core.model import Model
@@ -183,7 +182,8 @@ class Saliency:
     def text(self) -> str:
         """What was found, a sentence a line."""
         check = [] if self.check is None else [self.check.text]
-        return "\n".join([*describe_marks(self.scores), *check, *self.notes])
+        marks = [score.text for score in self.scores if score.is_mark and score.kind == "label"]
+        return "\n".join([*marks, *check, *self.notes])
 
     def __repr__(self) -> str:
         return f"Saliency({self.plan.method} of {self.model} on {self.plan.split})\n{self.text}"
@@ -330,7 +330,9 @@ def measure_saliency(
         found.add(part, places)
     checked = _check(explainer, places, data, plan, found, report)
     scores, unseen = _summarise(found, checked, explainer.targets)
-    notes = [note, checked.why_not, *places.notes, *places.missing(scores, unseen), describe_blank(scores)]
+    named = [f"{score.target} ({score.blank:,})" for score in scores if score.blank and not score.is_mark]
+    blank = f"Blank maps, which are not scored: {join_words(named)}." if named else ""
+    notes = [note, checked.why_not, *places.notes, *places.missing(scores, unseen), blank]
     about = {**examined.about(), "data": provenance(dataset), "used": {**versions(), "torch": torch.__version__}}
     codes, maps = found.first(plan.config.pictures)
     return Saliency(

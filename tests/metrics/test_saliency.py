@@ -13,8 +13,6 @@ from assay.metrics import (
     RandomisedStage,
     SaliencyScore,
     ScoredTarget,
-    describe_blank,
-    describe_marks,
 )
 
 TARGET = ScoredTarget("label y", "label", "its concepts")
@@ -77,7 +75,7 @@ def test_summaries_count_blank_maps_and_leave_out_what_has_no_mask() -> None:
     assert found.energy.value == found.pointing.value == found.untrained == 1.0
     assert set(found.by_value) == {"no", "yes"} and found.to_dict()["rank"]["value"] == 1.0
     assert (found.target, found.place, found.examples) == ("label y", "its concepts", 2)
-    assert describe_blank([found]) == "Blank maps, which are not scored: label y (1)."
+    assert found.blank == 1
     assert SaliencyScore.of(TARGET, ExampleScores.of(maps, np.zeros_like(masks)), ["no"] * 4) is None
 
 
@@ -109,9 +107,9 @@ def test_marks_are_said_to_be_looked_at_or_not() -> None:
         SaliencyScore.of(mark, ExampleScores.of(maps.astype(float), masks), ["a"] * 30) for maps in (masks, ~masks)
     )
     assert on is not None and off is not None
-    (said,) = describe_marks([on])
+    said = on.text
     assert said.startswith("100 % of the relevance of label y lies on the watermark, which covers 6 %")
-    assert describe_marks([off])[0].endswith("less than by chance.")
+    assert off.text.endswith("less than by chance.")
 
 
 def test_rank_similarity_is_spearmans() -> None:
