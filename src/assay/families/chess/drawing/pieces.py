@@ -9,7 +9,7 @@ from manifold3d import CrossSection, Manifold
 from assay.render import Mesh, Point, box, extrude, hull, mesh_of, prism, revolve
 
 KINDS = "PNBRQK"
-SIDES = 32
+SEGMENTS = 32
 BODY = 9
 """How many rings the curve of a body has."""
 HORSE = (
@@ -59,7 +59,7 @@ def _pearl(radius: float) -> Manifold:
 
 
 def _lathe(profile: Sequence[Point]) -> Manifold:
-    return revolve(profile, SIDES)
+    return revolve(profile, SEGMENTS)
 
 
 def _pawn() -> Manifold:

@@ -8,7 +8,7 @@ from assay.families.coco.drawing.brush import INK, WHITE, Appearance, Brush, pai
 from assay.render import Colour
 
 
-def _legs(brush: Brush, places: tuple[float, ...], top: float, width: float, colour: Colour) -> None:
+def _animal_legs(brush: Brush, places: tuple[float, ...], top: float, width: float, colour: Colour) -> None:
     """Draw legs: the farther pair darker, and a hoof or paw below each."""
     for number, x in enumerate(places):
         tone = shade(colour, 0.75 if number % 2 else 1.0)
@@ -29,7 +29,7 @@ def dog(brush: Brush, look: Appearance) -> None:
         _sitting_dog(brush, fur, dark)
         return
     step = _swing(look)
-    _legs(brush, (-0.4 + step, -0.3 - step, 0.3 - step, 0.2 + step), 0.45, 0.13, fur)
+    _animal_legs(brush, (-0.4 + step, -0.3 - step, 0.3 - step, 0.2 + step), 0.45, 0.13, fur)
     brush.stroke([(-0.46, 0.6), (-0.6, 0.74), (-0.64, 0.9)], fur, 0.07)
     brush.shape([(-0.5, 0.6), (-0.44, 0.36), (0.1, 0.34), (0.38, 0.4), (0.42, 0.7), (0.1, 0.66), (-0.36, 0.68)], fur)
     brush.shape([(0.26, 0.5), (0.3, 0.74), (0.44, 0.86), (0.56, 0.7), (0.42, 0.46)], fur)
@@ -62,7 +62,7 @@ def cow(brush: Brush, look: Appearance) -> None:
     hide = paint(0.06, 0.55, 0.35 + 0.4 * look.tone) if brown else WHITE
     patch = WHITE if brown else shade(INK, 0.9 + 0.8 * look.tone)
     step = _swing(look)
-    _legs(brush, (-0.52 + step, -0.4 - step, 0.34 - step, 0.22 + step), 0.46, 0.1, hide)
+    _animal_legs(brush, (-0.52 + step, -0.4 - step, 0.34 - step, 0.22 + step), 0.46, 0.1, hide)
     brush.stroke([(-0.6, 0.82), (-0.68, 0.7), (-0.67, 0.42)], shade(hide, 0.8), 0.03)
     brush.disc(-0.28, 0.36, 0.1, (236, 170, 168), 0.07)
     brush.shape(
@@ -91,7 +91,7 @@ def sheep(brush: Brush, look: Appearance) -> None:
     wool = paint(0.11, 0.06 + 0.14 * look.hue, 0.82 + 0.16 * look.tone)
     face = shade(INK, 1.2) if look.hue < 0.6 else (206, 186, 160)
     step = _swing(look)
-    _legs(brush, (-0.34 + step, -0.24 - step, 0.26 - step, 0.16 + step), 0.34, 0.075, face)
+    _animal_legs(brush, (-0.34 + step, -0.24 - step, 0.26 - step, 0.16 + step), 0.34, 0.075, face)
     for place in range(12):
         turn = 2 * np.pi * place / 12
         brush.disc(-0.06 + 0.4 * np.cos(turn), 0.6 + 0.2 * np.sin(turn), 0.17, shade(wool, 0.86 + 0.02 * (place % 4)))
@@ -110,7 +110,7 @@ def elephant(brush: Brush, look: Appearance) -> None:
     """An elephant with its trunk down, or raised."""
     hide = paint(0.58 + 0.1 * (look.hue - 0.5), 0.08 + 0.08 * look.hue, 0.45 + 0.25 * look.tone)
     step = _swing(look)
-    _legs(brush, (-0.44 + step, -0.26 - step, 0.22 - step, 0.06 + step), 0.46, 0.19, hide)
+    _animal_legs(brush, (-0.44 + step, -0.26 - step, 0.22 - step, 0.06 + step), 0.46, 0.19, hide)
     brush.stroke([(-0.58, 0.72), (-0.66, 0.56), (-0.65, 0.36)], shade(hide, 0.75), 0.03)
     brush.shape(
         [(-0.6, 0.74), (-0.56, 0.42), (-0.3, 0.34), (0.2, 0.36), (0.36, 0.5), (0.34, 0.86), (0.1, 0.95), (-0.3, 0.95)],

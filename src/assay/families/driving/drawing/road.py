@@ -31,7 +31,7 @@ HALF, OUTER = 1.8, 5.4
 BEGIN, CROSSING, BEYOND, END = -6.0, 21.5, 29.5, 160.0
 """How far ahead the road begins, the crossing begins and ends, and the road ends."""
 DASH, PERIOD = 1.5, 3.4
-SIGNS = {"left": -1, "right": 1}
+SIGN_SIDES = {"left": -1, "right": 1}
 CROSSINGS = ("plain", "zebra", "paved", "hatched")
 """Crossings: bare asphalt, with stripes for people on the far side, paved in brick, or with a yellow box."""
 STEM: Sequence[Point] = ((-0.11, 0.0), (0.11, 0.0), (0.11, 3.3), (0.42, 3.3), (0.0, 4.6), (-0.42, 3.3), (-0.11, 3.3))
@@ -163,7 +163,7 @@ def crossing(kind: str) -> list[Instance]:
 
 def beside(side: str, absent: bool, shade: int, season: int) -> list[Instance]:
     """Return what is beside our lane: another lane, or grass behind a kerb."""
-    still, sign = np.eye(4), SIGNS[side]
+    still, sign = np.eye(4), SIGN_SIDES[side]
     low, high = sorted((sign * HALF, sign * OUTER))
     thing = f"no_{side}_lane" if absent else ""
     if absent:
@@ -183,7 +183,7 @@ def stop_line(color: Material, right: bool, left: bool) -> Instance:
 
 def line(side: str, solid: bool, color: Material, phase: float) -> Instance:
     """Return the line between our lane and what is beside it, solid or in dashes that begin at a phase from 0 to 1."""
-    x = SIGNS[side] * (HALF - 0.14)
+    x = SIGN_SIDES[side] * (HALF - 0.14)
     if solid:
         mesh = _strip("solid line", -0.09, BEGIN, 0.09, CROSSING - 1.2, 0.03)
         return Instance(mesh, color, pose([x, 0, 0]), f"{side}_solid_line")

@@ -77,7 +77,7 @@ def draw_style(rng: np.random.Generator) -> dict[str, Any]:
     def thing(kinds: Sequence[str], colours: int) -> list[Any]:
         return [pick(kinds), int(rng.integers(colours)), *jitter(3)]
 
-    kinds = dict.fromkeys(("follow", "car", "left_follow", "right_follow"), cars.KINDS)
+    kinds = dict.fromkeys(("follow", "car", "left_follow", "right_follow"), cars.CARS)
     kinds |= {"person": ("first", "second"), "rider": people.BIKES, "other_obstacle": obstacles.LOW}
     kinds |= dict.fromkeys(("left_obstacle", "right_obstacle"), obstacles.LARGE)
     return {
@@ -123,7 +123,7 @@ def traffic_scene(facts: Facts, style: Mapping[str, Any], width: int = WIDTH, he
         *_street(facts, style),
         *(instance for name in SPOTS if facts[name] for instance in _object(name, style)),
         *_lamps(facts),
-        *_sign(facts["stop_sign"], style["sign"], road.SIGNS[style["sign_side"]]),
+        *_sign(facts["stop_sign"], style["sign"], road.SIGN_SIDES[style["sign_side"]]),
         *_surroundings(style["town"]),
         *_own_car(facts.get("emergency", False), style),
     ]

@@ -9,14 +9,14 @@ from assay.families.trains.drawing.cars import FLOOR, GAP, RADIUS, WIDTH, wheels
 from assay.families.trains.drawing.materials import bevelled_box
 from assay.render import Material, Mesh, cylinder, extrude, mesh_of, revolve, sphere, union
 
-SPACE = 3.75
-Pieces = tuple[tuple[str, Mesh, Material], ...]
+ENGINE_SPACE = 3.75
+EngineParts = tuple[tuple[str, Mesh, Material], ...]
 
 
 @cache
-def engine() -> Pieces:
+def engine() -> EngineParts:
     """Return the pieces of the engine, each with the name of its part."""
-    long = SPACE - GAP
+    long = ENGINE_SPACE - GAP
     return (
         ("body", _frame(long), materials.WALNUT),
         ("body", _boiler(long), materials.BLACK),

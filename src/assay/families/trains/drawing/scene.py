@@ -68,7 +68,7 @@ def _rails(length: int) -> cars.Pieces:
 
 
 def _toys(train: Sequence[Car]) -> Iterator[Piece]:
-    first, *places = _places([engine.SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
+    first, *places = _places([engine.ENGINE_SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
     for mesh, material in _rails(SLEEPERS):
         yield mesh, material, _at(0.0, -SUNK), RAIL, ""
     for part, mesh, material in engine.engine():
