@@ -20,7 +20,7 @@ from assay.base import Array, Codes, DataError
 
 PARTS = {"train": "train", "valid": "val", "test": "test"}
 """Our names of the splits, and theirs."""
-ACTIONS, CONCEPTS = 4, 21
+ACTION_COUNT, CONCEPT_COUNT = 4, 21
 PLACES = ("data", "images", "")
 """Where the images may be, below the folder."""
 
@@ -103,13 +103,13 @@ def _part(pair: Pair, confusing: bool) -> tuple[Rows, bytes]:
     actions, reasons = (_read(path) for path in pair)
     categories = _actions(pair[0].name, actions[0])
     why = _reasons(pair[1].name, reasons[0])
-    files = [file for file, category in categories.items() if confusing or not any(category[ACTIONS:])]
+    files = [file for file, category in categories.items() if confusing or not any(category[ACTION_COUNT:])]
     lacking = [file for file in files if file not in why]
     if lacking:
         raise DataError(
             f"BDD-OIA: {pair[1].name!r} has no reasons for {len(lacking):,} images, the first is {lacking[0]!r}"
         )
-    return {file: (why[file], categories[file][:ACTIONS]) for file in sorted(files)}, actions[1] + reasons[1]
+    return {file: (why[file], categories[file][:ACTION_COUNT]) for file in sorted(files)}, actions[1] + reasons[1]
 
 
 def _read(path: Path) -> tuple[Any, bytes]:
@@ -135,7 +135,7 @@ def _actions(name: str, data: Any) -> dict[str, list[int]]:
             raise DataError(f"BDD-OIA: {name!r}: image {file!r} has the id {place!r}, and no annotation is there")
         note = notes[place]
         actions[file] = _bits(
-            name, file, note.get("category") if isinstance(note, dict) else None, (ACTIONS, ACTIONS + 1)
+            name, file, note.get("category") if isinstance(note, dict) else None, (ACTION_COUNT, ACTION_COUNT + 1)
         )
     return actions
 
@@ -143,7 +143,7 @@ def _actions(name: str, data: Any) -> dict[str, list[int]]:
 def _reasons(name: str, data: Any) -> dict[str, list[int]]:
     if not isinstance(data, list):
         raise DataError(f"BDD-OIA: {name!r} is no list of reasons")
-    return {_file(name, row): _bits(name, _file(name, row), row.get("reason"), (CONCEPTS,)) for row in data}
+    return {_file(name, row): _bits(name, _file(name, row), row.get("reason"), (CONCEPT_COUNT,)) for row in data}
 
 
 def _file(name: str, row: Any) -> str:
