@@ -9,7 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from assay.models import MOST_LOG_VARIANCE, ProbCBM
+from assay.models import MODELS
 
 CHANNELS = 48
 
@@ -65,10 +65,10 @@ class PositionedGaussians(nn.Module):
         maps = self.body(pictures).flatten(2).split(self.width, dim=1)
         pairs = [place(own.transpose(1, 2)) for place, own in zip(self.places, maps, strict=True)]
         mean, log_variance = (torch.stack(parts, dim=1) for parts in zip(*pairs, strict=True))
-        return F.normalize(mean, dim=-1), log_variance.clamp(max=MOST_LOG_VARIANCE)
+        return F.normalize(mean, dim=-1), log_variance.clamp(max=10)
 
 
-class AveragedProbCBM(ProbCBM):
+class AveragedProbCBM(MODELS["probcbm"]):
     """ProbCBM whose features are averaged over positions."""
 
     attend = False

@@ -7,7 +7,7 @@ import torch
 
 from assay.families.digits.task import MNMath
 from assay.logic import Knowledge, compile_diagram, digits
-from assay.models import DiagramLayer, RuleLayer
+from assay.models import RuleLayer
 from benchmarks.timing import Result, rate
 
 BATCH = 64
@@ -46,7 +46,7 @@ def _probability(k: int) -> Result:
 def _training_step(k: int) -> Result:
     """The likelihood of the sum of k digits and its gradient, in torch."""
     torch.set_num_threads(1)
-    layer = DiagramLayer(_sum(k).diagram)
+    layer = RuleLayer(_sum(k)).diagram
     logits = [torch.randn(BATCH, 10, requires_grad=True) for _ in range(k)]
     worlds = torch.tensor(list(itertools.product(range(10), repeat=k)))
     matrix = torch.eye(9 * k + 1)[worlds.sum(dim=1)]

@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,18 +23,7 @@ import torch
 
 import assay
 from assay.dataset import Dataset, SplitData
-from assay.models import (
-    BACKBONES,
-    MODELS,
-    Feed,
-    ManySeeds,
-    NeuralModel,
-    OneSeed,
-    Optimization,
-    fit_together,
-    number_formats,
-    own_stream,
-)
+from assay.models import BACKBONES, MODELS, NeuralModel
 from benchmarks.by_hand import hand_written_loss
 
 DEVICE = torch.device("cuda")
@@ -43,6 +31,8 @@ NETWORKS = ("dpl", "ltn", "cbm", "semantic", "blackbox", "cem", "dcr", "probcbm"
 BY_HAND = ("dpl", "ltn", "cbm", "semantic", "blackbox")
 BATCHES = (32, 64)
 EXAMPLES = 3_000
+WARM, TIMED = 5, 20
+"""Epochs before the clock is read, in which steps are captured, the short last batch in the fourth; and while it is."""
 METRICS = ("label_f1", "concept_f1")
 DEFAULTS: dict[str, dict[str, Any]] = {"defaults": {}}
 EAGER: dict[str, Any] = {"captured": False, "tf32": False, "precision": "float32", "channels_last": False}
@@ -70,23 +60,29 @@ def made(name: str, dataset: Dataset, seed: int = 0, **settings: Any) -> NeuralM
 
 def steps_per_second(name: str, dataset: Dataset, data: SplitData, seeds: int = 1, **settings: Any) -> float:
     """Return how many steps of each seed a second training takes, the short last batch included."""
-    models = [made(name, dataset, seed, **settings) for seed in range(seeds)]
-    config = models[0].config.model_copy(update={"precision": models[0].training_precision(DEVICE)})
-    feed = Feed(data, DEVICE, 0.5, config.channels_last and seeds == 1)
-    with number_formats(config, DEVICE), own_stream(DEVICE):
-        phases = [model.phases(feed.annotations)[0] for model in models]
-        step = (OneSeed if seeds == 1 else ManySeeds)(models, phases, feed, config)
-        descent = Optimization(step, models, feed, config)
-        orders = torch.stack([torch.randperm(len(feed), device=DEVICE) for _ in models])
+    models = [made(name, dataset, seed, memory_share=0.5, **settings) for seed in range(seeds)]
+    seconds = seconds_of_epochs(models, data)
+    facts = models[0].training_facts or {}
+    if models[0].config.captured and not facts["captured"]:
+        print(f"{name}: not captured: {facts['not_captured']}")
+    return -(-len(data) // models[0].config.batch_size) / seconds
 
-        def epoch() -> None:
-            descent.epoch(orders)
 
-        for _ in range(4):  # the short last batch is captured in the fourth
-            epoch()
-        if config.captured and not descent.is_captured:
-            print(f"{name}: not captured: {descent.refusal}")
-        return -(-len(feed) // config.batch_size) / seconds_of(epoch)
+def seconds_of_epochs(models: Sequence[NeuralModel], data: SplitData) -> float:
+    """Return the seconds of an epoch after those in which steps are captured; one example is predicted after each."""
+    ends: list[float] = []
+
+    def note(epoch: Any, epochs: int) -> None:
+        torch.cuda.synchronize()
+        ends.append(time.perf_counter())
+
+    for model in models:
+        model.config = model.config.model_copy(update={"epochs": WARM + TIMED, "patience": WARM + TIMED})
+    if len(models) == 1:
+        models[0].fit(data, data[:1], note)
+    else:
+        models[0].fit_together(models[1:], data, data[:1], note)
+    return (ends[WARM + TIMED - 1] - ends[WARM - 1]) / TIMED
 
 
 def hand_written(name: str, dataset: Dataset, data: SplitData, batch: int) -> float:
@@ -172,7 +168,7 @@ def _train_ten(
     """Train ten seeds side by side; return their F1, and their verdicts when they are there."""
     models = [made(model, dataset, seed, epochs=20, **plan) for seed in range(10)]
     began = time.perf_counter()
-    fit_together(models, dataset["train"], dataset["valid"])
+    models[0].fit_together(models[1:], dataset["train"], dataset["valid"])
     seconds = time.perf_counter() - began
     scores, verdicts = [], []
     for trained in models:
@@ -199,11 +195,8 @@ def verdict_of(predictions: str, folder: str) -> list[str]:
 # -- pictures a second -------------------------------------------------------------------------------------------------
 
 
-def busy_share(work: Callable[[], object]) -> float:
-    """Return the share of time in which at least one kernel runs, while something is done."""
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
-        work()
-        torch.cuda.synchronize()
+def busy_share(profile: torch.profiler.profile) -> float:
+    """Return the share of time in which at least one kernel ran, while it was recorded."""
     spans = sorted(
         (event.time_range.start, event.time_range.end)
         for event in profile.events()
@@ -222,20 +215,19 @@ def busy_share(work: Callable[[], object]) -> float:
 def pictures_per_second(
     backbone: str, dataset: Dataset, data: SplitData, share: float, **settings: Any
 ) -> tuple[float, float]:
-    """Return the pictures a second of training on a split, and the GPU's share of busy time."""
-    model = made("blackbox", dataset, backbone=backbone, **settings)
-    config = model.config.model_copy(update={"precision": model.training_precision(DEVICE)})
-    if config.channels_last:
-        model.to(memory_format=torch.channels_last)
-    feed = Feed(data, DEVICE, share, config.channels_last, repeats=True)
-    with number_formats(config, DEVICE), own_stream(DEVICE):
-        descent = Optimization(OneSeed([model], model.phases(feed.annotations), feed, config), [model], feed, config)
-        order = torch.randperm(len(feed), device=DEVICE)[None]
-        epoch = partial(descent.epoch, order)
-        for _ in range(2):  # captured, and decoded once
-            epoch()
-        rate = len(feed) / seconds_of(epoch, 2.0)
-        return rate, busy_share(epoch)
+    """Return the pictures a second of training on a split, and the GPU's share of busy time in the last epoch."""
+    profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+
+    def built() -> NeuralModel:
+        return made("blackbox", dataset, backbone=backbone, memory_share=share, **settings)
+
+    rate = len(data) / seconds_of_epochs([built()], data)
+    recorded = built()
+    recorded.config = recorded.config.model_copy(update={"epochs": WARM + 1, "patience": WARM + 1})
+    recorded.fit(data, data[:1], lambda epoch, epochs: profile.start() if epoch.number == WARM else None)
+    torch.cuda.synchronize()
+    profile.stop()
+    return rate, busy_share(profile)
 
 
 def pictures(found: dict[str, Any]) -> None:

@@ -38,8 +38,9 @@ from assay.logic import (
     truth_diagram,
     walk,
 )
-from assay.models import FuzzyRule, Semantics
+from assay.models import MODELS
 from assay.prolog import PrologError, Worlds, formula_of, label, oracle, rules_text, value_text
+from assay.render import Layout
 from tests.logic.formulas import CASES, NODES, Case, Scope, case, case_of, number, random_space, truth
 
 ONE = ConceptSpace(
@@ -266,6 +267,13 @@ def test_models_of_clauses_are_the_possible_worlds_with_their_labels(place):
 # -- fuzzy truth -------------------------------------------------------------------------------------------------------
 
 
+def fuzzy_truth(knowledge: Knowledge, concepts: list[torch.Tensor]) -> list[bool]:
+    """Return of each example whether the only label is rather true than false."""
+    norms = {"conjunction": "goedel", "disjunction": "goedel", "implication": "kleene-dienes", "exists": "or"}
+    model = MODELS["ltn"](knowledge, Layout(2, 1), {"backbone": "mlp", "device": "cpu", **norms})
+    return (model.labels_from_concepts(concepts)[0][:, 1] > 0.5).tolist()
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_fuzzy_truth_at_certain_concepts_is_truth(place):
     one = made(place)
@@ -273,12 +281,11 @@ def test_fuzzy_truth_at_certain_concepts_is_truth(place):
         return
     concepts = [torch.eye(size)[one.codes[:, place]] for place, size in enumerate(one.space.sizes)]
     try:
-        rule = FuzzyRule(one.formula, one.space)
+        found = fuzzy_truth(Knowledge(one.space, (Label("y", one.formula, (False, True)),)), concepts)
     except ConfigError as error:  # a comparison of too many concepts
         assert "\n" not in str(error)
         return
-    found = rule(concepts, Semantics("goedel", "goedel", "kleene-dienes", "or"))
-    assert (np.broadcast_to(found.numpy() > 0.5, len(one.codes))).tolist() == one.values
+    assert found == one.values
 
 
 # -- Prolog ------------------------------------------------------------------------------------------------------------
@@ -321,8 +328,7 @@ def test_a_program_is_read_wherever_formulas_are():
         both = [models(to_cnf(Knowledge.of(space, {"y": each}), {"y": True}), space.names) for each in (rule, same)]
         assert sorted(both[0]) == sorted(both[1])
     concepts = [torch.eye(size)[codes[:, place]] for place, size in enumerate(space.sizes)]
-    fuzzy = FuzzyRule(program, space)(concepts, Semantics("goedel", "goedel", "kleene-dienes", "or"))
-    assert (fuzzy.numpy() > 0.5).tolist() == expected.tolist()
+    assert fuzzy_truth(Knowledge.of(space, {"y": program}), concepts) == expected.tolist()
     with pytest.raises((FormulaError, PrologError)):
         rules_text(Knowledge.of(space, {"y": program & Var("p")}))
 

@@ -6,7 +6,7 @@ import pytest
 
 from assay.base import ConfigError
 from assay.dataset import Dataset
-from assay.models import Training, device_for
+from assay.models import device_for
 from tests.pixels import pixels, trained
 
 
@@ -19,7 +19,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
 def bfloat16() -> None:
     """Skip a test that computes in bfloat16 where this CPU cannot."""
     try:
-        device_for(Training(device="cpu", precision="bfloat16"))
+        device_for("cpu", "bfloat16")
     except ConfigError as error:
         pytest.skip(str(error))
 

@@ -14,7 +14,7 @@ import torch
 from assay.contracts import CONCEPT
 from assay.dataset import NUISANCES, Dataset
 from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, parse
-from assay.models import MODELS, Feed
+from assay.models import MODELS
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Column, Task
 from assay.worlds import Style, World
@@ -98,9 +98,9 @@ def batch(missing: bool = True) -> Any:
     if missing:
         shades = [None if row % 5 == 1 else int(code) for row, code in enumerate(train.concepts[:, 2])]
         train = replace(train, table=train.table.append_column("given_" + CONCEPT + "right.shade", pa.array(shades)))
-    return Feed(train, torch.device("cpu")).take(torch.arange(len(train)))
+    return model_of("blackbox").feed(train, torch.device("cpu")).take(torch.arange(len(train)))
 
 
-def model_of(name: str, settings: Mapping[str, Any], seed: int = 3) -> Any:
+def model_of(name: str, settings: Mapping[str, Any] = {}, seed: int = 3) -> Any:
     """Return a model of these settings before training."""
     return MODELS[name](tiles(), settings={"backbone": "mlp", "device": "cpu", **settings}, seed=seed)

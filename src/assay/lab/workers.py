@@ -23,7 +23,6 @@ from assay.base import (
     block_interrupts,
     loaded_files,
     refuse_links,
-    validate,
 )
 from assay.dataset import default_workers
 from assay.exchange import Call, Cluster, Died
@@ -83,10 +82,10 @@ class LocalWorkers:
         """Refuse unfinished runs with a precision that this machine cannot compute in, before anything is made."""
         for step in steps:
             if step.settings.values.get("precision") == "bfloat16" and not is_finished(step, output):
-                from assay.models import Training, device_for
+                from assay.models import device_for
 
                 try:
-                    device_for(validate(Training, step.settings.only({"device", "precision"})))
+                    device_for(step.settings.values.get("device", "auto"), "bfloat16")
                 except ConfigError as error:
                     raise ConfigError(f"{step.settings.place('precision')}{error}") from None
 

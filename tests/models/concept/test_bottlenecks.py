@@ -10,7 +10,7 @@ import torch
 from assay.base import Settings
 from assay.contracts import CONCEPT
 from assay.logic import evaluate, parse
-from assay.models import MODELS, Feed, fit_together
+from assay.models import MODELS
 from tests.pixels import QUICK, pixels
 
 FAMILY = {
@@ -51,8 +51,8 @@ def fitted(case, data, seed=0, train=None, valid=None, **settings):
     return model
 
 
-def examples(split):
-    return Feed(split, torch.device("cpu")).take(torch.arange(len(split)))
+def examples(model, split):
+    return model.feed(split, torch.device("cpu")).take(torch.arange(len(split)))
 
 
 def right(said, test):
@@ -168,7 +168,7 @@ def test_missing_concepts_are_trained_with(case, by_value, data):
 @pytest.mark.parametrize("how", ["predicted", "frequency"])
 def test_an_independent_head_is_told_of_missing_concepts_what_is_set(how, trained, data):
     model = built("independent", data, missing=how)
-    batch = examples(hidden(data["train"], 0.5))
+    batch = examples(model, hidden(data["train"], 0.5))
     loss = model.phases(batch)[1].loss
     dark = replace(batch, images=torch.zeros_like(batch.images))
     assert torch.isfinite(loss(batch))
@@ -177,7 +177,7 @@ def test_an_independent_head_is_told_of_missing_concepts_what_is_set(how, traine
 
 def test_the_search_lowers_the_energy(trained, data):
     model = trained["ecbm"]
-    batch = examples(data["test"])
+    batch = examples(model, data["test"])
     weights = (1.0, 1.0, 1.0)
     with torch.no_grad():
         features = model.encoder(batch.pictures)
@@ -191,7 +191,8 @@ def test_the_search_lowers_the_energy(trained, data):
 
 
 def test_true_values_have_less_energy(trained, data):
-    model, batch = trained["ecbm"], examples(data["test"])
+    model = trained["ecbm"]
+    batch = examples(model, data["test"])
     with torch.no_grad():
         energies = model.concept_energies(model.encoder(batch.pictures), [one[None] for one in model.values])
     for place, energy in enumerate(energies):
@@ -245,7 +246,7 @@ def test_atoms_of_many_values_are_comparisons(made):
 @pytest.mark.parametrize("case", ["cem", "probcbm", "ecbm", "dcr"])
 def test_seeds_are_trained_side_by_side(case, data):
     models = [built(case, data, seed, epochs=8) for seed in (0, 1)]
-    fit_together(models, data["train"], data["valid"])
+    assert models[0].fit_together(models[1:], data["train"], data["valid"])
     said = [model.predict(data["test"]) for model in models]
     assert min(right(one, data["test"]) for one in said) > 0.8
     assert not np.array_equal(said[0].labels["y"].probabilities, said[1].labels["y"].probabilities)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from assay.models import fit_together
 from tests.models.tiles import model_of, tiles
 from tests.pixels import NETWORKS
 
@@ -31,5 +30,5 @@ def test_steps_that_wait_for_the_gpu_are_taken_one_by_one_and_say_why():
 
 def test_seeds_with_batch_norms_are_stacked():
     models = [model_of("blackbox", {**GPU, "backbone": "resnet-small"}, seed) for seed in range(2)]
-    fit_together(models, tiles()["train"], tiles()["valid"])
+    assert models[0].fit_together(models[1:], tiles()["train"], tiles()["valid"])
     assert all(np.isfinite([epoch.loss for epoch in model.history]).all() for model in models)

@@ -7,17 +7,21 @@ import pytest
 import torch
 
 from assay.dataset import SplitData
-from assay.models import Feed
 from tests.models.tiles import model_of, tiles
 
 CPU = torch.device("cpu")
 
 
+def feed_of(split, memory_share, *how):
+    """Return a split on its way to a network."""
+    return model_of("blackbox", {"memory_share": memory_share}).feed(tiles()[split], CPU, *how)
+
+
 @pytest.mark.parametrize("repeats", [False, True])
 @pytest.mark.parametrize("channels_last", [False, True])
 def test_streamed_batches_are_those_of_a_held_split(repeats, channels_last):
-    held = Feed(tiles()["train"], CPU, channels_last=channels_last)
-    streamed = Feed(tiles()["train"], CPU, 0.0, channels_last, repeats)
+    held = feed_of("train", 0.25, channels_last)
+    streamed = feed_of("train", 0.0, channels_last, repeats)
     assert held.is_held and not streamed.is_held
     for _ in range(2):  # the second time from the file of decoded pictures
         orders = torch.stack([torch.randperm(len(held)) for _ in range(2)])
@@ -32,7 +36,7 @@ def test_streamed_batches_are_those_of_a_held_split(repeats, channels_last):
 
 
 def test_chunks_and_chosen_rows_are_the_same():
-    held, streamed = (Feed(tiles()["test"], CPU, share) for share in (0.25, 0.0))
+    held, streamed = (feed_of("test", share) for share in (0.25, 0.0))
     whole = torch.from_numpy(tiles()["test"].images).permute(0, 3, 1, 2)
     for feed in (held, streamed):
         assert torch.equal(torch.cat(list(feed.chunks(9))), whole)

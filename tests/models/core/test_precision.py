@@ -8,7 +8,7 @@ import torch
 
 from assay.base import ConfigError, Settings
 from assay.lab import find_study, plan_of, run_study, study_from
-from assay.models import SECONDS, Order, Training, bfloat16_fault, device_for, train_run, train_together
+from assay.models import Order, device_for, train_run, train_together
 from tests.pixels import QUICK, TASK
 
 SHORT = Settings({**QUICK, "epochs": 1, "precision": "bfloat16"})
@@ -16,7 +16,7 @@ DIES = "precision bfloat16: this CPU dies on bfloat16 matrix products; use preci
 
 
 def ask(kind="bfloat16", device="cpu"):
-    return device_for(Training(device=device, precision=kind))
+    return device_for(device, kind)
 
 
 # First this CPU itself, which is tried once, and then others.
@@ -51,15 +51,11 @@ def by_signal(name):
 def cpu(monkeypatch):
     """Return a function that lets this CPU be another one, which does what a command does when it is tried."""
 
-    def use(command, seconds=SECONDS):
-        monkeypatch.setattr(
-            "assay.models.core.precision.PROBE", command
-        )  # the machine itself, which cannot be exchanged
-        monkeypatch.setattr("assay.models.core.precision.SECONDS", seconds)
-        bfloat16_fault.cache_clear()
+    def use(command, seconds=120.0):
+        monkeypatch.setattr("assay.models.core.devices.PROBE", command)  # the machine itself, which cannot be exchanged
+        monkeypatch.setattr("assay.models.core.devices.SECONDS", seconds)
 
-    yield use
-    bfloat16_fault.cache_clear()
+    return use
 
 
 @pytest.mark.parametrize(

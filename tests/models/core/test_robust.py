@@ -8,7 +8,6 @@ import torch
 
 from assay.base import ConfigError
 from assay.dataset import NUISANCES, decode
-from assay.models import fit_together
 from tests.models.core.test_training import plain, require_same_training
 from tests.models.tiles import batch, model_of, tiles
 from tests.pixels import trained
@@ -78,6 +77,3 @@ def test_what_the_data_or_the_model_cannot_serve_is_refused(data, tmp_path):
     text = model_of("blackbox", {"input": "text", "backbone": "bag-of-ngrams", "reasons_weight": 1.0})
     with pytest.raises(ConfigError, match="this model reads no pictures; set it to 0"):
         text.fit(tiles()["train"], tiles()["valid"])
-    with pytest.raises(ConfigError, match="training against confounders is of one network at a time"):
-        seeds = [model_of("blackbox", {"group_step": 0.1}, seed=seed) for seed in (0, 1)]
-        fit_together(seeds, tiles()["train"], tiles()["valid"])

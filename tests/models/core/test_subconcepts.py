@@ -12,7 +12,7 @@ from assay.base import ConfigError, KnowledgeError, Settings
 from assay.dataset import Dataset
 from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Knowledge, bits, digits
-from assay.models import MODELS, Order, load_model, readers_of, train_run
+from assay.models import MODELS, Order, load_model, train_run
 from assay.render import Box, Layout
 
 NETWORKS = ("cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
@@ -36,6 +36,11 @@ def of_cells(name: str = "dpl", **settings: object) -> Any:
     """Return a model whose concepts, but for one, are made of three cells."""
     knowledge = Knowledge.of(SPACE, {"y": "up and not down or free"}, subconcepts=FINER)
     return MODELS[name](knowledge, PARTS, {"backbone": "mlp", "device": "cpu", **settings})
+
+
+def readers_of(model: Any) -> list[Any]:
+    """Return the parts of a model that read cells: they can be fixed while the rest is trained."""
+    return [part for part in model.modules() if hasattr(part, "fixed")]
 
 
 def test_concepts_are_as_probable_as_the_cells_that_make_them() -> None:

@@ -5,12 +5,11 @@ import pytest
 import torch
 
 from assay.base import ConfigError, UnknownName
-from assay.models import supervised_labels
 from tests.models.tiles import batch, model_of, tiles
 
 
 def learned(seed=3, name="cbm", **settings):
-    return supervised_labels(model_of(name, settings, seed), tiles()["train"])
+    return model_of(name, settings, seed).supervised_concepts(tiles()["train"])
 
 
 TRUTH = tiles()["train"].concepts
@@ -55,7 +54,7 @@ def test_what_is_not_supervised_does_not_change_the_loss():
     given = batch(missing=False)
     for settings in ({"supervised_concepts": ["left.big"]}, {"supervised_values": [2]}, {"supervised_share": 0.5}):
         model = model_of("cbm", settings)
-        unseen = torch.from_numpy(supervised_labels(model, tiles()["train"]) < 0)
+        unseen = torch.from_numpy(model.supervised_concepts(tiles()["train"]) < 0)
         other = torch.where(unseen, 1 - given.concepts.clamp(max=1), given.concepts)
         changed = type(given)(given.labels, other, given.rows, given.images)
         (phase,) = model.phases(given)

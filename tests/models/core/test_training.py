@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from assay.base import ConfigError, RunFailed
 from assay.metrics import METRICS, gather
-from assay.models import MODELS, Feed, Order, TorchSplit, Training, train_run
+from assay.models import MODELS, Order, TorchSplit, train_run
 from tests.models.tiles import batch, model_of, tiles
 from tests.pixels import NETWORKS, QUICK, Settings
 
@@ -90,7 +90,7 @@ def test_usual_settings_of_training():
         "weight_decay": 1e-4, "schedule": "exponential", "learning_rate_decay": 0.99, "warmup_epochs": 0,
         "keeps": "best", "precision": "auto", "memory_share": 0.25, "deterministic": False,
     }  # fmt: skip
-    assert {key: getattr(Training(), key) for key in wanted} == wanted
+    assert {key: getattr(MODELS["blackbox"].Config(), key) for key in wanted} == wanted
 
 
 # -- which epoch is kept -----------------------------------------------------------------------------------------------
@@ -242,6 +242,6 @@ def test_a_split_as_a_torch_dataset(data):
 def test_what_is_annotated_and_not_what_is_true_is_learned_from(channels_last):
     given = batch(missing=True)
     assert (given.concepts[1::5, 2] == -1).all() and (given.concepts >= 0).sum() == 4 * 24 - 5
-    whole = Feed(tiles()["train"], torch.device("cpu"), channels_last=channels_last).take(torch.arange(24))
+    whole = model_of("blackbox").feed(tiles()["train"], torch.device("cpu"), channels_last).take(torch.arange(24))
     assert torch.equal(whole.images, torch.from_numpy(tiles()["train"].images).permute(0, 3, 1, 2))
     assert torch.equal(whole.pictures, whole.images / 255)

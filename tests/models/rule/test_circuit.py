@@ -9,7 +9,7 @@ from torch import Tensor
 
 from assay.base import DataError, KnowledgeError, rng_for
 from assay.logic import ABSENT, Concept, ConceptSpace, Knowledge, Label, Slot, bits, digits, parse
-from assay.models import DiagramLayer, RuleLayer
+from assay.models import RuleLayer
 from assay.tasks import TASKS
 from tests.logic.formulas import Scope, number, random_space, truth
 
@@ -104,7 +104,7 @@ def test_logs_learn_where_probabilities_vanish():
 
 def test_gradients_are_the_slopes():
     knowledge = Knowledge.of(digits(["a", "b"], range(3)), {"sum": "a + b", "same": "a == b"})
-    layer = DiagramLayer(knowledge.diagram)
+    layer = RuleLayer(knowledge).diagram
     assert torch.autograd.gradcheck(lambda *concepts: layer(concepts), beliefs(knowledge.space, 2, "slopes"))
 
 
@@ -130,7 +130,7 @@ def test_exactly_one_of_64():
     names = [f"x{i}" for i in range(64)]
     knowledge = Knowledge.of(bits(names), {"y": f"exactly(1, {', '.join(names)})"})
     few = torch.tensor(rng_for(0, "few").random((16, 64)) / 32)
-    found = DiagramLayer(knowledge.diagram)([torch.stack([1 - p, p], dim=1) for p in few.T])
+    found = RuleLayer(knowledge).diagram([torch.stack([1 - p, p], dim=1) for p in few.T])
     one = sum(few[:, i] * prod(1 - few[:, j] for j in range(64) if j != i) for i in range(64))
     assert torch.allclose(found[:, knowledge.diagram.outcomes.index((True,))], one)
 
@@ -138,7 +138,7 @@ def test_exactly_one_of_64():
 def test_sum_of_eight_digits():
     knowledge = Knowledge.of(digits(list("abcdefgh")), {"sum": "a + b + c + d + e + f + g + h"})
     concepts = [one.detach() for one in beliefs(knowledge.space, 16, "sum")]
-    found = DiagramLayer(knowledge.diagram)(concepts).numpy()
+    found = RuleLayer(knowledge).diagram(concepts).numpy()
     for row in range(16):
         expected = np.ones(1)
         for one in concepts:

@@ -33,7 +33,7 @@ from assay.diagnosis import Diagnosis, diagnose_run, headline, taught_by
 from assay.lab.acquisition import STRATEGIES
 from assay.lab.acquisition.round_data import RoundData
 from assay.lab.acquisition.situation import Holdings, MendSettings, Situation
-from assay.models import MODELS, Epoch, Model, Order, load_model, supervised_labels, train_run
+from assay.models import MODELS, Epoch, Model, Order, load_model, train_run
 from assay.runs import RunFolder, check_dataset
 
 if TYPE_CHECKING:
@@ -211,7 +211,7 @@ class _Mending:
     @cached_property
     def first(self) -> Holdings:
         """What the first run had: the concept labels that it was trained on."""
-        return Holdings(supervised_labels(load_model(self.start.folder), self.dataset["train"]))
+        return Holdings(load_model(self.start.folder).supervised_concepts(self.dataset["train"]))
 
     @property
     def holdings(self) -> Holdings:

@@ -10,11 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from assay.base import Array, ConfigError, Settings
-from assay.dataset import SplitData
 from assay.lab.acquisition.round_data import TrainingRedraw
 from assay.lab.acquisition.situation import Holdings, Situation
 from assay.logic import Knowledge
-from assay.models import MASKS, MODELS, Order, Robustness, load_model, train_run
+from assay.models import MASKS, MODELS, Order, load_model, train_run
 from assay.runs import RunFolder
 
 SMALLEST = 1e-12
@@ -85,7 +84,7 @@ def members_of(situation: Situation) -> list[list[Array]]:
     if situation.about["model"] != COMMITTEE:
         run = situation.committee
         _train_committee(situation)
-    return _member_concepts(load_model(run), situation.training)
+    return load_model(run).member_concepts(situation.training)
 
 
 def _train_committee(situation: Situation) -> None:
@@ -95,14 +94,6 @@ def _train_committee(situation: Situation) -> None:
     known = MODELS[COMMITTEE].Config.model_fields
     settings = {key: value for key, value in situation.about["config"].items() if key in known}
     train_run(Order(COMMITTEE, Settings(settings), situation.about["seed"]), situation.current, situation.committee)
-
-
-def _member_concepts(model: object, data: SplitData) -> list[list[Array]]:
-    from assay.models import Bears
-
-    if not isinstance(model, Bears):
-        raise TypeError(f"a {type(model).__name__} is no ensemble")
-    return model.member_concepts(data)
 
 
 def entropy_of_rows(probabilities: Array) -> Array:
@@ -162,7 +153,7 @@ def masked_examples(situation: Situation) -> Holdings:
 
 def _require_network(situation: Situation) -> None:
     """Refuse a model whose training takes no settings against confounders."""
-    if not issubclass(type(situation.model).Config, Robustness):
+    if "group_step" not in type(situation.model).Config.model_fields:
         raise ConfigError(
             f"strategy {situation.settings.strategy!r} changes how a network is trained, and model "
             f"{situation.model.name!r} is none; choose --strategy augment"

@@ -1,23 +1,26 @@
-"""Backbones, networks from a picture to features: how they are named and built.
+"""Backbones, networks from a picture to features: how they are named and built, and the layers that they share.
 
 A backbone is named by its registry name, `conv-pool`; with weights to begin from, `resnet-18@weights.safetensors`; and
 as it is, not to be trained, with a small network on top, `frozen:pretrained@folder`.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import nn
+import torch.nn.functional as F
+from torch import Tensor, nn
 
 from assay.base import ConfigError
+from assay.models.backbones.weights import Frozen, rebuilding
 from assay.models.registered import BACKBONES
 
 Shape = tuple[int, int, int]
 """Channels, height, width."""
 
+Scale = tuple[tuple[float, ...], tuple[float, ...]]
+"""The mean and deviation of each colour."""
+IMAGENET: Scale = ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225))
 FROZEN = "frozen:"
 NAMES = {"image": "pictures", "text": "texts", "numbers": "tables or features"}
 HEAD = (256, 64)
@@ -75,24 +78,6 @@ class BackboneSpec:
         return cls(name, source if at else None, text.startswith(FROZEN))
 
 
-_REBUILDING = ContextVar("rebuilding", default=False)
-
-
-@contextmanager
-def rebuilding(wanted: bool = True) -> Iterator[None]:
-    """Build networks without the weights they began from: those of a trained run are about to replace them."""
-    token = _REBUILDING.set(wanted)
-    try:
-        yield
-    finally:
-        _REBUILDING.reset(token)
-
-
-def is_rebuilding() -> bool:
-    """Return whether weights are about to be replaced, so that they need not be read."""
-    return _REBUILDING.get()
-
-
 def is_deep(text: str) -> bool:
     """Return whether a backbone is a deep one."""
     spec = BackboneSpec.of(text)
@@ -124,8 +109,6 @@ def build_backbone(text: str, shape: Shape) -> Backbone:
 
 def frozen_backbone(text: str, shape: Shape) -> Backbone:
     """Return features that are not trained, without a network on top of them."""
-    from assay.models.backbones.frozen import Frozen
-
     with torch.random.fork_rng(devices=[]), rebuilding(False):  # a run does not hold these weights
         torch.manual_seed(0)  # one that was never trained is the same for every seed, as one with weights is
         body = build_network(text, shape)
@@ -169,3 +152,91 @@ def dense(inputs: int, widths: tuple[int, ...] | list[int]) -> list[nn.Module]:
         layers += [nn.Linear(inputs, width), nn.ReLU()]
         inputs = width
     return layers
+
+
+class Dropout(nn.Module):
+    """Dropout of one half. On a CPU it draws one random byte an entry, eight at a time: dropout was 40 % of a step."""
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Return the features, in training with each one either doubled or zero."""
+        if not self.training:
+            return features
+        if features.device.type != "cpu":
+            return nn.functional.dropout(features, 0.5)
+        words = torch.empty(-(-features.numel() // 8), dtype=torch.int64).random_(-(2**63), None)
+        mask = words.view(torch.uint8)[: features.numel()].view(features.shape) >= 128
+        return features * mask.to(features.dtype).mul_(2)
+
+
+class StochasticDepth(nn.Module):
+    """Dropout of what a block adds to an example, all of it or nothing: the deeper the block, the likelier."""
+
+    def __init__(self, rate: float) -> None:
+        super().__init__()
+        self.rate = rate
+
+    def forward(self, added: Tensor) -> Tensor:
+        """Return what is added, in training to some of the examples only."""
+        if not self.training or self.rate == 0:
+            return added
+        ones = torch.ones(len(added), *[1] * (added.ndim - 1), dtype=added.dtype, device=added.device)
+        return added * nn.functional.dropout(ones, self.rate)
+
+    def extra_repr(self) -> str:
+        """Return the share of examples that go without."""
+        return f"{self.rate:g}"
+
+
+class HeadLayer(nn.Linear):
+    """The linear layer on top of a backbone's features, with dropout of these in training."""
+
+    dropout: float = 0.0
+
+    def forward(self, input: Tensor) -> Tensor:
+        """Return the layer's outputs."""
+        return super().forward(nn.functional.dropout(input, self.dropout, self.training) if self.dropout else input)
+
+    def extra_repr(self) -> str:
+        """Return its sizes and its dropout."""
+        return f"{super().extra_repr()}, dropout={self.dropout:g}"
+
+
+class Colours(nn.Module):
+    """Three colours, with this mean and deviation taken out."""
+
+    def __init__(self, mean: tuple[float, ...], deviation: tuple[float, ...]) -> None:
+        super().__init__()
+        self.register_buffer("mean", torch.tensor(mean).view(1, -1, 1, 1), persistent=False)
+        self.register_buffer("deviation", torch.tensor(deviation).view(1, -1, 1, 1), persistent=False)
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the scaled pictures."""
+        mean, deviation = self.get_buffer("mean"), self.get_buffer("deviation")
+        return (pictures[:, :3].expand(-1, 3, -1, -1) - mean) / deviation
+
+
+class Resized(nn.Module):
+    """Pictures stretched to one size, smoothly."""
+
+    def __init__(self, size: tuple[int, int]) -> None:
+        super().__init__()
+        self.size = size
+
+    def forward(self, pictures: Tensor) -> Tensor:
+        """Return the pictures at the size."""
+        if tuple(pictures.shape[2:]) == self.size:
+            return pictures
+        return F.interpolate(pictures, self.size, mode="bilinear", antialias=True)
+
+    def extra_repr(self) -> str:
+        """Return the size, which is part of what the network is."""
+        return str(self.size)
+
+
+def next_multiple(shape: Shape, step: int) -> tuple[int, int]:
+    """Return the height and width of pictures, each rounded up to a multiple of the step.
+
+    >>> next_multiple((3, 270, 480), 16)
+    (272, 480)
+    """
+    return -(-shape[1] // step) * step, -(-shape[2] // step) * step

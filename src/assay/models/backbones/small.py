@@ -5,8 +5,7 @@ from itertools import pairwise
 import torch
 from torch import nn
 
-from assay.models.backbones.build import BackbonePlan, Shape, backbone, dense
-from assay.models.backbones.dropout import Dropout
+from assay.models.backbones.build import BackbonePlan, Dropout, Shape, backbone, dense
 
 
 def _dense(shape: Shape, convolutions: list[nn.Module], widths: list[int]) -> nn.Sequential:

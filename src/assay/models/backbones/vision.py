@@ -11,9 +11,8 @@ import torch
 from torch import Tensor, nn
 
 from assay.base import ConfigError, DataError, import_extra
-from assay.models.backbones.build import BackbonePlan, Shape, is_rebuilding
-from assay.models.backbones.pictures import Colours, Resized, next_multiple
-from assay.models.backbones.weights import begin_from
+from assay.models.backbones.build import BackbonePlan, Colours, Resized, Shape, next_multiple
+from assay.models.backbones.weights import begin_from, is_rebuilding
 
 CLIP = ("clip", "clip_vision_model")
 HALF = (0.5, 0.5, 0.5)

@@ -18,8 +18,8 @@ from torch import nn
 from assay.base import Array, Codes, Config, ConfigError, DataError, RunFailed, UnknownName, suggestion
 from assay.dataset import Dataset, SplitData
 from assay.logic import ConceptSpace
-from assay.models.core.neural import NeuralModel
-from assay.models.core.runs import finish_run, load_network
+from assay.models.core.network import NeuralModel, load_network
+from assay.models.core.runs import finish_run
 from assay.runs import RunFolder, check_dataset, split_for, write_record
 
 ROUNDS = 2000

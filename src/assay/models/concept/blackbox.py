@@ -5,12 +5,11 @@ from typing import ClassVar
 
 from torch import Tensor
 
-from assay.models.backbones.build import build_backbone
-from assay.models.backbones.dropout import HeadLayer
-from assay.models.core.losses import label_loss
-from assay.models.core.neural import NeuralConfig, NeuralModel, Outputs, softmax_each
-from assay.models.core.tensors import Annotations
-from assay.models.core.training import Phase
+from assay.models.backbones.build import HeadLayer, build_backbone
+from assay.models.core.network import NeuralModel
+from assay.models.core.settings import NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import Annotations, Outputs, label_loss, softmax_each
 
 
 class BlackBox(NeuralModel):

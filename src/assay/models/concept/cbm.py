@@ -7,13 +7,20 @@ import torch
 from torch import Tensor, nn
 
 from assay.base import ConfigError
-from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth
-from assay.models.concept.heads import GivenHead, HeadKind, label_head
-from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.perception_settings import PerceptionConfig
-from assay.models.core.tensors import Annotations, Batch, one_hot_like
-from assay.models.core.training import Phase
+from assay.models.concept.heads import GivenHead, HeadKind, harden, insert_truth, label_head
+from assay.models.core.network import ConceptModel
+from assay.models.core.settings import ConceptConfig, NeuralConfig, PerceptionConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import (
+    Annotations,
+    Batch,
+    Outputs,
+    apply_interventions,
+    concept_loss,
+    label_loss,
+    one_hot_like,
+    softmax_each,
+)
 
 ONE_IN_A_MILLION = 1e-6
 
@@ -84,7 +91,7 @@ class CBM(ConceptModel):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return the phases of the chosen mode."""
-        mask = supervision_mask(self.config, self.space, data, self.seed)
+        mask = self.supervision(data)
 
         def only_concepts(batch: Batch) -> Tensor:
             return concept_loss(self.encoder(batch.pictures), batch.concepts, mask[batch.rows])

@@ -15,12 +15,20 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, DrawnFor, harden, insert_truth, sample_mask
+from assay.models.concept.heads import DrawnFor, harden, insert_truth, sample_mask
 from assay.models.core.encoder import ConceptEncoder, Context
-from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Annotations, Batch
-from assay.models.core.training import Phase
+from assay.models.core.network import ConceptModel
+from assay.models.core.settings import ConceptConfig, NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import (
+    Annotations,
+    Batch,
+    Outputs,
+    apply_interventions,
+    concept_loss,
+    label_loss,
+    softmax_each,
+)
 
 
 class EmbeddedConcepts(nn.Module):
@@ -85,7 +93,7 @@ class CEM(ConceptModel):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: labels and concepts together."""
-        mask = supervision_mask(self.config, self.space, data, self.seed)
+        mask = self.supervision(data)
 
         def loss(batch: Batch) -> Tensor:
             embeddings, logits = self.embedded(batch.pictures)

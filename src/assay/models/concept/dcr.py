@@ -18,12 +18,19 @@ from torch import Tensor, nn
 
 from assay.dataset import SplitData
 from assay.logic import Formula, Value, Var, conjunction, disjunction
-from assay.models.concept.head_inputs import ConceptConfig, harden, insert_truth, sample_mask
+from assay.models.concept.heads import harden, insert_truth, sample_mask
 from assay.models.core.encoder import Context
-from assay.models.core.losses import concept_loss, supervision_mask
-from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, softmax_each
-from assay.models.core.tensors import Annotations, Batch
-from assay.models.core.training import Phase
+from assay.models.core.network import ConceptModel
+from assay.models.core.settings import ConceptConfig, NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import (
+    Annotations,
+    Batch,
+    Outputs,
+    apply_interventions,
+    concept_loss,
+    softmax_each,
+)
 
 SMALLEST = 1e-6
 
@@ -122,7 +129,7 @@ class DCR(ConceptModel):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: labels and concepts together."""
-        mask = supervision_mask(self.config, self.space, data, self.seed)
+        mask = self.supervision(data)
 
         def loss(batch: Batch) -> Tensor:
             embeddings, logits = self.embed_atoms(batch.pictures)

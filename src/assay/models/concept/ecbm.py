@@ -15,11 +15,20 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, DrawnFor, harden, insert_truth
-from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set, softmax_each
-from assay.models.core.tensors import Annotations, Batch
-from assay.models.core.training import Phase
+from assay.models.concept.heads import DrawnFor, harden, insert_truth
+from assay.models.core.network import ConceptModel
+from assay.models.core.settings import ConceptConfig, NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import (
+    Annotations,
+    Batch,
+    Outputs,
+    apply_interventions,
+    concept_loss,
+    is_set,
+    label_loss,
+    softmax_each,
+)
 
 DROPOUT = 0.2
 Weights = tuple[float, float, float]
@@ -123,7 +132,7 @@ class ECBM(ConceptModel):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return one phase: what is true against all other values, by each of the three energies."""
-        mask, config = supervision_mask(self.config, self.space, data, self.seed), self.config
+        mask, config = self.supervision(data), self.config
 
         def loss(batch: Batch) -> Tensor:
             features, known = self.encoder(batch.pictures), mask[batch.rows]

@@ -7,11 +7,10 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from assay.base import ConfigError
-from assay.models.backbones.build import FROZEN, dense, frozen_backbone
-from assay.models.backbones.dropout import HeadLayer
+from assay.models.backbones.build import FROZEN, HeadLayer, dense, frozen_backbone
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.inputs import ModelInput
-from assay.models.core.neural import NeuralConfig
+from assay.models.core.settings import NeuralConfig
 from assay.render import Box, Layout
 
 

@@ -1,4 +1,9 @@
-"""Label heads: from concept probabilities to the logits of each label, learned or given."""
+"""Label heads: from concept probabilities to the logits of each label, learned or given.
+
+A head gets of each concept the truth where it is supervised, else the model's own probabilities. One encoding holds
+from training to intervention. Soft: probabilities as they are. Hard: only the likeliest value of each concept, so that
+setting a concept to that very value changes nothing.
+"""
 
 import math
 from abc import abstractmethod
@@ -11,8 +16,8 @@ from torch import Tensor, nn
 
 from assay.base import ConfigError
 from assay.logic import Knowledge
-from assay.models.core.subconcepts import LEAST_SEEN
-from assay.models.rule.circuit import RuleLayer
+from assay.models.core.circuit import LEAST_SEEN, RuleLayer
+from assay.models.core.tensors import one_hot_like
 
 HeadKind = Literal["linear", "log-linear", "mlp", "rule", "and"]
 HIDDEN = 64
@@ -92,3 +97,29 @@ class AndHead(GivenHead):
             [probabilities[:, code] for probabilities, code in zip(concepts, self.true, strict=True)], dim=1
         ).prod(dim=1)
         return [torch.stack([1 - true, true], dim=1)] * self.count
+
+
+DrawnFor = Literal["example", "batch"]
+"""What random concepts are drawn for in training: each example by itself, or all examples of a batch together."""
+
+
+def harden(concepts: Sequence[Tensor]) -> list[Tensor]:
+    """Return the likeliest value of each concept as one-hot; gradients pass as for probabilities (straight-through)."""
+    return [
+        one_hot_like(probabilities.argmax(dim=1), probabilities) + (probabilities - probabilities.detach())
+        for probabilities in concepts
+    ]
+
+
+def insert_truth(codes: Tensor, mask: Tensor, otherwise: Sequence[Tensor]) -> list[Tensor]:
+    """Return the true concepts as one-hot where the mask says so, and the probabilities `otherwise` elsewhere."""
+    return [torch.where(mask[:, i, None], one_hot_like(codes[:, i], own), own) for i, own in enumerate(otherwise)]
+
+
+def sample_mask(mask: Tensor, chance: float, drawn_for: DrawnFor = "example") -> Tensor:
+    """Return the mask with each entry kept by chance: the concepts intervened on in one training step.
+
+    They are drawn anew for each example, or once for all examples of the batch.
+    """
+    rows = len(mask) if drawn_for == "example" else 1
+    return mask & (torch.rand(rows, mask.shape[1], device=mask.device) < chance)

@@ -16,13 +16,23 @@ import torch.nn.functional as F
 from pydantic import Field
 from torch import Tensor, nn
 
-from assay.models.concept.head_inputs import ConceptConfig, harden
+from assay.models.concept.heads import harden
 from assay.models.core.devices import seed_of
 from assay.models.core.encoder import ConceptEncoder
-from assay.models.core.losses import SMALLEST, concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import ConceptModel, NeuralConfig, Outputs, apply_interventions, is_set
-from assay.models.core.tensors import Annotations, Batch, one_hot_like
-from assay.models.core.training import Phase
+from assay.models.core.network import ConceptModel
+from assay.models.core.settings import ConceptConfig, NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import (
+    SMALLEST,
+    Annotations,
+    Batch,
+    Outputs,
+    apply_interventions,
+    concept_loss,
+    is_set,
+    label_loss,
+    one_hot_like,
+)
 
 SCALE = 5.0
 """How fast probability falls with distance, before anything is learned."""
@@ -125,7 +135,7 @@ class ProbCBM(ConceptModel):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return concepts, then labels; or one phase for all."""
-        mask = supervision_mask(self.config, self.space, data, self.seed)
+        mask = self.supervision(data)
 
         def concepts(batch: Batch) -> tuple[Tensor, Tensor]:
             mean, log_variance = self.gaussians(batch.pictures)

@@ -19,10 +19,9 @@ from assay.base import ConfigError, suggestion
 from assay.logic import Diagram, Limits, true_steps
 from assay.models.concept.cbm import CBM, CBMConfig
 from assay.models.core.feeds import Feed
-from assay.models.core.losses import concept_loss, label_loss, supervision_mask
-from assay.models.core.neural import NeuralConfig, softmax_each
-from assay.models.core.tensors import Annotations, Batch
-from assay.models.core.training import Phase
+from assay.models.core.settings import NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import Annotations, Batch, concept_loss, label_loss, softmax_each
 
 SMALLEST = 1e-30
 
@@ -114,7 +113,7 @@ class Semantic(CBM):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return the phases of the chosen mode, with the constraints wherever concepts are learned."""
-        mask = supervision_mask(self.config, self.space, data, self.seed)
+        mask = self.supervision(data)
         self.keeping = ConstraintLoss(Limits(self.knowledge, self.config.most_nodes), self.config).to(data.device)
         usual = super().phases(data)
 

@@ -6,16 +6,15 @@ objects, which reads all attributes of an object off its part of the picture, as
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
 from assay.base import ConfigError
 from assay.logic import ConceptSpace, EncoderGroup, Knowledge
-from assay.models.backbones.build import build_backbone
-from assay.models.backbones.dropout import HeadLayer
-from assay.models.core.subconcepts import SubconceptReader
+from assay.models.backbones.build import HeadLayer, build_backbone
+from assay.models.core.circuit import SubconceptReader
+from assay.models.core.settings import Sharing
 from assay.render import Box, Layout
 
 CONTEXT = 64
@@ -23,13 +22,6 @@ SMALLEST = 1e-12
 MOST_WEIGHTS, RANK = 100_000_000, 512
 """How many weights the last layer of a reader may have, and the rank that it has where they would be more: embeddings
 of every value of a chess board read off a whole picture are 490 million, which take 10 GB in training."""
-Sharing = bool | Literal["objects", "crossed"]
-"""Which concepts one network reads: those of an encoder group, one only, or all attributes of objects of one kind.
-
-`crossed` is a known fault, kept to repeat numbers that rest on it: what one network reads object by object is taken for
-the concepts of a group of objects attribute by attribute, so that the second number of the first object stands for the
-first attribute of the second.
-"""
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,11 @@ training loop and one encoder serve all of them:
 What an input has to know (words, columns, widths) it learns from the training split, and keeps with the run.
 """
 
+import json
 import re
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -25,6 +26,8 @@ import numpy as np
 from assay.base import Array, ConfigError, DataError
 from assay.dataset import SplitData
 from assay.logic import listing
+from assay.models.backbones.texts import SentenceModel
+from assay.models.core.settings import NeuralConfig
 from assay.render import Box, Layout
 
 InputKind = Literal["image", "text", "table", "features"]
@@ -245,8 +248,6 @@ class SentenceInput(ModelInput):
     @classmethod
     def learn(cls, folder: str) -> "SentenceInput":
         """Return how many features the model in a folder gives."""
-        from assay.models.backbones.sentences import SentenceModel
-
         model = SentenceModel.open(folder)
         return cls(folder, model.width, model.digest)
 
@@ -257,15 +258,13 @@ class SentenceInput(ModelInput):
 
     def array(self, data: SplitData) -> Array:
         """Return the features of each text."""
-        from assay.models.backbones.sentences import SentenceModel
-
         model = SentenceModel.open(self.folder)
         if model.digest != self.digest:
             raise DataError(f"the weights in {self.folder!r} are not those that the model was trained with")
         return model.features(data.texts)[:, None, :, None]
 
 
-def kind_of_input(asked: str, columns: Sequence[str]) -> InputKind:
+def _kind_of_input(asked: str, columns: Sequence[str]) -> InputKind:
     """Return what is to be read of a split with these columns: what is asked for, or the first that is there."""
     kinds: list[InputKind] = ["image", "features", "text"] if asked == "auto" else [asked]  # type: ignore[list-item]
     kind = next((kind for kind in kinds if COLUMNS[kind] in columns), None)
@@ -275,8 +274,12 @@ def kind_of_input(asked: str, columns: Sequence[str]) -> InputKind:
     return kind
 
 
-def input_from(data: Mapping[str, Any]) -> ModelInput:
-    """Return the input that `to_dict` wrote."""
+def read_input(path: Path) -> ModelInput:
+    """Return the input whose `to_dict` is in a run's file."""
+    try:
+        data: dict[str, Any] = json.loads(path.read_bytes())
+    except (OSError, ValueError) as error:
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     texts = SentenceInput if "folder" in data else TextInput
     kinds: dict[str, Callable[..., ModelInput]] = {"text": texts, "table": TableInput, "features": FeatureInput}
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in data.items() if key != "kind"}
@@ -286,27 +289,17 @@ def input_from(data: Mapping[str, Any]) -> ModelInput:
         raise DataError(f"what the run reads is not in the form that assay writes: {error!r}") from None
 
 
-@dataclass(frozen=True)
-class InputSettings:
-    """What a network is to read, as set."""
-
-    kind: str = "auto"
-    tokens: int = 256
-    features: str | None = None
-    sentences: str | None = None
-
-
-def learn_input(settings: InputSettings, data: SplitData) -> ModelInput | None:
+def learn_input(config: NeuralConfig, data: SplitData) -> ModelInput | None:
     """Return what a network reads, learned from the training split; None for pictures, of which nothing is learned."""
-    if settings.features is not None and settings.kind in ("auto", "features"):
-        return FeatureInput.learn(data, settings.features)
-    if settings.sentences is not None and settings.kind not in ("auto", "text"):
-        raise ConfigError(f"sentences={settings.sentences} reads texts, not input={settings.kind}")
-    if settings.sentences is not None:
-        return SentenceInput.learn(settings.sentences)
-    kind = kind_of_input(settings.kind, data.columns)
+    if config.feature_files is not None and config.input in ("auto", "features"):
+        return FeatureInput.learn(data, config.feature_files)
+    if config.sentences is not None and config.input not in ("auto", "text"):
+        raise ConfigError(f"sentences={config.sentences} reads texts, not input={config.input}")
+    if config.sentences is not None:
+        return SentenceInput.learn(config.sentences)
+    kind = _kind_of_input(config.input, data.columns)
     if kind == "image":
         return None
     if kind == "text":
-        return TextInput.learn(data, settings.tokens)
+        return TextInput.learn(data, config.tokens)
     return TableInput.learn(data) if kind == "table" else FeatureInput.learn(data, None)

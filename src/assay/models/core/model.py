@@ -1,19 +1,21 @@
 """What every model is, a network or a learner on concepts: settings, fit, predict, intervene, save, load. No torch."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
-from assay.base import Array, ConfigError, Settings, validate
+from assay.base import Array, Codes, ConfigError, DataError, Settings, explain_missing, require_same, validate
 from assay.base import Config as AnyConfig
 from assay.contracts import Answer, IntervenableModel, ModelOutput, Predictions
 from assay.dataset import Dataset, SplitData, versions
 from assay.logic import ConceptSpace, Knowledge
+from assay.models.registered import MODELS
 from assay.render import Layout
+from assay.runs import RunFolder
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,10 @@ class Model(ABC):
     """Whether it is a torch module, so that layers can be looked into."""
     Config: ClassVar[type[AnyConfig]]
     config: AnyConfig
+    reads: Any = None
+    """What is read of an example, if it is no picture."""
+    checkpoint: Any = None
+    """Where training is kept, so that it can go on after it was ended."""
 
     def __init__(
         self,
@@ -82,9 +88,30 @@ class Model(ABC):
     def prepare(self) -> None:
         """Make what is to be trained, once all settings are known."""
 
+    def sees_pictures(self, columns: Collection[str]) -> bool:
+        """Return whether it is ready for a dataset with these columns; otherwise it is to `see` the training split."""
+        return True
+
+    def see(self, data: SplitData) -> None:  # noqa: B027
+        """Learn from the training split what is read of an example, where that is no picture."""
+
+    def supervised_concepts(self, data: SplitData) -> Codes:
+        """Return the concept labels of a training split that it learns from: codes, -1 where it sees none."""
+        return np.full(data.given_concepts.shape, -1)
+
+    def member_concepts(self, data: SplitData) -> list[list[Array]]:
+        """Return what each member of an ensemble says of each concept of a split (examples x values)."""
+        raise TypeError(f"a {type(self).__name__} is no ensemble")
+
     @abstractmethod
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, choosing by another."""
+
+    def fit_together(
+        self, others: Sequence["Model"], train_data: SplitData, valid: SplitData, report: Report = lambda *_: None
+    ) -> bool:
+        """Fit it and others that differ in their seed only side by side, if that can be, and return whether."""
+        return False
 
     @abstractmethod
     def answers(self, data: SplitData, do: Mapping[int, Array]) -> ModelOutput:
@@ -173,6 +200,31 @@ class Model(ABC):
         model = cls(knowledge, layout, Settings(cls.saved_settings(folder, about)), seed=about["seed"])
         model.restore(folder, device)
         return model
+
+
+def load_model(folder: Path, device: str = "cpu") -> Model:
+    """Return the trained model of a run, a network on a device by name, or with `auto` on a GPU if there is one."""
+    record = RunFolder(folder).record
+    if record.transfer is not None:
+        raise DataError(f"{str(folder)!r} holds predictions only; the run that made them is {record.transfer.run!r}")
+    name, what = record.model, repr(str(folder))
+    if name not in MODELS:  # a name in a record is never taken for a file
+        raise DataError(explain_missing("model", name, record.code, what))
+    require_same(MODELS.entry(name).code, record.code, what)
+    make: type[Model] = MODELS[name]
+    RunFolder(folder).check_learned(record)
+    return make.load(folder, record.to_dict(), device)
+
+
+def require_size(model: Model, layout: Layout, what: str) -> None:
+    """Refuse pictures of another size than a network reads."""
+    own, other = ((known.width, known.height, known.channels) for known in (model.layout, layout))
+    if model.is_network and own != other:
+        raise DataError(f"the run reads pictures of {_size(*own)}, and {what} has {_size(*other)}")
+
+
+def _size(width: int, height: int, channels: int) -> str:
+    return f"{width} x {height} in {channels} channel{'s' if channels > 1 else ''}"
 
 
 def _are_probabilities(rows: Array) -> bool:

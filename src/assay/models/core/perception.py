@@ -1,8 +1,10 @@
 """Where a model gets concepts from that it does not predict itself: the ground truth, a run of another model,
-predictions files, or a machine that reads pictures.
+predictions files, or a reader: `vlm`, or `clip:FOLDER`, with settings of its own.
 """
 
 import hashlib
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,12 +12,17 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError, DataError, find_rows
+from assay.base import Array, Codes, Config, ConfigError, DataError, ProgressCallback, Settings, find_rows, validate
 from assay.contracts import PAIRS, Answer, Predictions, read_predictions
 from assay.dataset import ConceptReader, SplitData
 from assay.logic import Concept, ConceptSpace
-from assay.runs import PROGRAM, WEIGHTS, RunFolder
+from assay.models.core.model import Model, load_model, require_size
+from assay.models.core.settings import PerceptionConfig
+from assay.models.registered import READERS
+from assay.runs import PROGRAM, RUN, WEIGHTS, RunFolder
 
+VLM = "vlm"
+CLIP = "clip:"
 MOST_SPLITS = 8
 """Of how many splits the concepts are remembered."""
 
@@ -60,9 +67,7 @@ class Detector:
     folder: Path
 
     @cached_property
-    def _model(self) -> Any:
-        from assay.models.core.runs import load_model
-
+    def _model(self) -> Model:
         model = load_model(self.folder)
         if not model.has_concepts:
             raise ConfigError(f"perception: {str(self.folder)!r} holds {model.name!r}, which says nothing of concepts")
@@ -80,8 +85,6 @@ class Detector:
 
     def _refuse_other(self, data: SplitData) -> None:
         """Refuse pictures or concepts that are not such as the model knows."""
-        from assay.models.core.runs import require_size
-
         known = {concept.name: concept.values for concept in self._model.space.concepts}
         for concept in data.knowledge.space.concepts:
             if known.get(concept.name, concept.values) != concept.values:
@@ -249,3 +252,133 @@ def _value_probabilities(answer: Answer | None, concept: Concept, rows: Array) -
     if answer.probabilities is not None:
         return np.asarray(answer.probabilities, dtype=np.float64)[rows]
     return _one_hot(answer.codes[rows], concept)
+
+
+def is_reader(text: str | None) -> bool:
+    """Return whether a text names a reader; a folder called `vlm` is written `./vlm`.
+
+    >>> is_reader("vlm"), is_reader("clip:weights"), is_reader("run")
+    (True, True, False)
+    """
+    return text is not None and (text == VLM or text.startswith(CLIP) or text == CLIP.removesuffix(":"))
+
+
+def open_reader(text: str, settings: Mapping[str, Any], report: ProgressCallback = lambda *_: None) -> ConceptReader:
+    """Return the reader that a text names; what is wrong with its settings or its folder is told now."""
+    made, folder = READERS[VLM if text == VLM else "clip"], [] if text == VLM else [_clip_folder(text)]
+    reader: ConceptReader = made(*folder, _config(made, settings), report)
+    return reader
+
+
+def reader_for(
+    text: str | None, settings: Mapping[str, Any], report: ProgressCallback = lambda *_: None
+) -> ConceptReader | None:
+    """Return the reader that a text names, None where it names something else, which has no such settings."""
+    if text is not None and is_reader(text):
+        return open_reader(text, settings, report)
+    if settings:
+        other = "none is named" if text is None else f"{text!r} is neither"
+        raise ConfigError(f"reader: these are settings of {VLM} or {CLIP}FOLDER, and {other}")
+    return None
+
+
+def resolve_reader(text: str, settings: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return text and settings as they are kept: the folder made whole, files of texts read, defaults left out."""
+    made = READERS[VLM if text == VLM else "clip"]
+    kept = _config(made, settings).model_dump(mode="json", exclude_defaults=True)
+    return (VLM if text == VLM else f"{CLIP}{_clip_folder(text).resolve()}"), kept
+
+
+def without_folder(text: str) -> str:
+    """Return what a source of concepts is called, without where it lies.
+
+    >>> without_folder("clip:/home/me/weights"), without_folder("/runs/first"), without_folder("vlm")
+    ('clip:weights', 'first', 'vlm')
+    """
+    return f"{CLIP}{Path(text.removeprefix(CLIP)).name}" if text.startswith(CLIP) else Path(text).name
+
+
+def _config(made: Any, settings: Mapping[str, Any]) -> Config:
+    config: Config = validate(made.Config, Settings(dict(settings), dict.fromkeys(settings, "reader")))
+    return config
+
+
+def _clip_folder(text: str) -> Path:
+    folder = text.removeprefix(CLIP.removesuffix(":")).removeprefix(":")
+    if not folder:
+        raise ConfigError(f"{text!r} is not whole: {CLIP}FOLDER, a local folder with the weights of CLIP")
+    return Path(folder)
+
+
+def perception_of(path: str | None, reader: Mapping[str, Any] | None = None) -> Perception:
+    """Return the source of concepts: a run, predictions, a machine with its settings, or the ground truth."""
+    if path is None:
+        return TrueConcepts()
+    if is_reader(path):
+        return RememberedConcepts(_read_concepts(path, reader or {}))
+    if reader:
+        raise ConfigError(f"reader: only perception=vlm or {CLIP}FOLDER has such settings, not {path!r}")
+    place = Path(path)
+    if not place.exists():
+        raise DataError(f"perception: no run or predictions file {path!r}")
+    return RememberedConcepts(Detector(place) if (place / RUN).exists() else PredictionFiles(place))
+
+
+def _read_concepts(text: str, settings: Mapping[str, Any]) -> ReadConcepts:
+    reader = open_reader(text, settings)
+    if reader.words:
+        raise ConfigError("reader: 'concepts' are for assay annotate, which makes a dataset of them")
+    folder = Path(text.removeprefix(CLIP)) if text.startswith(CLIP) else None
+    splits = settings.get("splits")
+    pairs = folder is not None or PAIRS in (splits or ())  # asking an endpoint costs
+    return ReadConcepts(reader, folder, None if splits is None else tuple(splits), pairs)
+
+
+def resolve_perception(config: PerceptionConfig) -> dict[str, Any]:
+    """Return the settings of perception as they are kept: paths made whole, files of texts read."""
+    if config.perception is None:
+        return {"perception": None}
+    if is_reader(config.perception):
+        text, reader = resolve_reader(config.perception, config.reader)
+        return {"perception": text, "reader": reader}
+    return {"perception": str(Path(config.perception).resolve())}
+
+
+def with_perception(record: Mapping[str, Any], perception: Perception | None) -> dict[str, Any]:
+    """Return a model's record with its source of concepts; folders by their name only, wherever they lie."""
+    about, config = None if perception is None else perception.about(), record["config"]
+    if config.get("perception") is not None:
+        kept = {key: value for key, value in config["reader"].items() if key != "cache"}
+        config = {**config, "perception": without_folder(config["perception"]), "reader": kept}
+    return {**record, "config": config, "perception": about}
+
+
+def perception_seen_from(perception: Perception | None, run: Path) -> dict[str, Any] | None:
+    """Return what a run's folder says of its perception: what it is, and where it lies as seen from the run."""
+    about = None if perception is None else perception.about()
+    if about is None or perception is None or perception.folder is None:
+        return about
+    return {**about, "from_run": Path(os.path.relpath(perception.folder.resolve(), run.resolve())).as_posix()}
+
+
+def saved_perception(about: Mapping[str, Any], run: Path) -> dict[str, Any]:
+    """Return the settings of a run's perception: where it is now, refusing one that has learned anew since then.
+
+    It lies where it did as seen from the run. A reader can be asked about any split from now on.
+    """
+    record = about.get("perception")
+    if record is None:
+        return {"perception": None}
+    reader = {key: value for key, value in about["config"].get("reader", {}).items() if key != "splits"}
+    if record.get("reader") == "vlm":
+        return {"perception": "vlm", "reader": reader}
+    then = Path(record["folder"])  # of runs before the name alone was kept
+    place = then if then.is_absolute() and then.exists() else run.resolve() / record.get("from_run", then)
+    if not place.exists():
+        raise DataError(f"the perception {then.name!r} of {str(run)!r} is no longer at {record.get('from_run')!r}, as "
+                        "seen from the run; move both together, or train again")  # fmt: skip
+    if record.get("reader") == "clip":
+        return {"perception": f"{CLIP}{place}", "reader": reader}
+    if record.get("fingerprint") is not None and record["fingerprint"] != Detector(place).fingerprint:
+        raise DataError(f"{str(place)!r} has learned anew since {str(run)!r} was trained on its concepts; train again")
+    return {"perception": str(place)}

@@ -1,33 +1,29 @@
-"""Runs of models: train and save, predict for a split, load."""
+"""Runs of models: train and save, predict for a split, transfer to another dataset.
 
+In continual learning a model is trained stage by stage and scored on every stage after each. What a stage leaves lies
+in `stages/1`, `stages/2`, ... of the run's folder, its scores written last, so that a killed run goes on with the stage
+that it was in.
+"""
+
+import json
 import platform
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Any
 
-from assay.base import (
-    AssayError,
-    ConfigError,
-    DataError,
-    Settings,
-    code_of,
-    explain_missing,
-    refuse_links,
-    require_same,
-    stays,
-    write_atomically,
-)
+import numpy as np
+
+from assay.base import AssayError, ConfigError, DataError, Settings, code_of, refuse_links, stays, write_atomically
 from assay.contracts import to_json
-from assay.dataset import Dataset, Fold, SplitData
-from assay.models.core.continual import count_stages, fit_stages
+from assay.dataset import Dataset, Fold
+from assay.metrics import gather, score, stage_metrics
 from assay.models.core.logs import check_log, log_of
-from assay.models.core.model import Epoch, Model, Report
+from assay.models.core.model import Epoch, Model, Report, load_model, require_size
 from assay.models.core.perception import MissingPerception
 from assay.models.registered import MODELS
-from assay.render import Layout
 from assay.runs import (
     CHECKPOINT,
     LOGS,
@@ -39,10 +35,10 @@ from assay.runs import (
     write_record,
 )
 
-if TYPE_CHECKING:
-    from assay.models.core.neural import NeuralModel
-
 NOTHING: Mapping[str, object] = MappingProxyType({})
+MEASURED = ("label_accuracy", "label_f1", "concept_f1")
+"""What is measured on the test split of each stage."""
+Scores = dict[str, list[float]]
 
 
 @dataclass(frozen=True)
@@ -100,20 +96,15 @@ def _build(order: Order, dataset: Dataset, seed: int) -> Model:
     """Return the model of an order, untrained, with the backbones that the dataset suggests."""
     make: type[Model] = MODELS.find(order.model)
     model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest.backbones, seed)
-    network = network_of(model)
-    if network is not None and not network.sees_pictures(dataset.manifest.columns):
-        network.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
+    if not model.sees_pictures(dataset.manifest.columns):
+        model.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
     return model
 
 
 def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
     """Fit a model: on all training examples, outside of a fold, or stage by stage; return what else to record."""
-    if order.fold is None and count_stages(dataset) > 1:
-        return {
-            STAGES: fit_stages(
-                model, dataset, run, report, lambda number: _keep_checkpoints(model, dataset, run, {"stage": number})
-            )
-        }
+    if order.fold is None and _count_stages(dataset) > 1:
+        return {STAGES: _fit_stages(model, dataset, run, report)}
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     if order.fold is None:
         _keep_checkpoints(model, dataset, run)
@@ -126,6 +117,61 @@ def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: R
     return {"fold": asdict(order.fold)}
 
 
+def _count_stages(dataset: Dataset) -> int:
+    """Return how many stages a dataset has; 0 if it has none."""
+    count = 0
+    while f"train_{count + 1}" in dataset:
+        count += 1
+    return count
+
+
+def _fit_stages(model: Model, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, Any]:
+    """Train a model on each stage in turn and return the scores on all stages after each, and what they amount to."""
+    count = _count_stages(dataset)
+    rows: list[Scores] = []
+    history: list[Epoch] = []
+    for number in range(1, count + 1):
+        folder = run.folder / STAGES / str(number)
+        known = _read(folder / "scores.json")
+        if known is not None:
+            model.restore(folder, "cpu")
+            rows.append(known["scores"])
+            history += [Epoch(**epoch) for epoch in known["history"]]
+            continue
+        _keep_checkpoints(model, dataset, run, {"stage": number})
+        valid = f"valid_{number}" if f"valid_{number}" in dataset else "valid"
+        model.fit(dataset[f"train_{number}"], dataset[valid], report)
+        own = [replace(epoch, phase=f"stage {number}, {epoch.phase}") for epoch in model.history]
+        history += own
+        rows.append(_scores(model, dataset, count))
+        folder.mkdir(parents=True, exist_ok=True)  # a stranger's model finds a folder to save into
+        model.save(folder)
+        record = {"scores": rows[-1], "history": [asdict(epoch) for epoch in own]}
+        write_atomically(folder / "scores.json", to_json(record))
+    model.history = history
+    amounts = {name: stage_metrics(np.array([row[name] for row in rows])).to_dict() for name in rows[0]}
+    return {"after_each": rows, **amounts}
+
+
+def _scores(model: Model, dataset: Dataset, count: int) -> Scores:
+    """Return each metric on the test split of every stage; none of concepts for a model without them."""
+    names = [name for name in MEASURED if model.has_concepts or not name.startswith("concept")]
+    splits = [dataset[f"test_{number}"] for number in range(1, count + 1)]
+    found = [score(gather(data, model.predict(data)), names) for data in splits]
+    return {name: [own[name].value for own in found] for name in names}
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return what a finished stage left."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        raise DataError(f"{str(path)!r} is damaged; delete the folder of this stage") from None
+    return record
+
+
 def train_together(
     order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
 ) -> list[Path]:
@@ -134,7 +180,7 @@ def train_together(
     Seeds that an earlier, killed call has finished are left as they are.
     """
     check_log(order.log)
-    if count_stages(dataset) > 1:
+    if _count_stages(dataset) > 1:
         raise ConfigError("several seeds at once are not trained stage by stage; train them one by one: --seed")
     refuse_links(folder, unread=LOGS)
     runs = {seed: RunFolder(folder / f"seed{seed}") for seed in seeds}
@@ -155,7 +201,8 @@ def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset
         if runs[-1].is_finished or not _is_finished(run, model, dataset):
             run.claim()
     try:
-        together = _fit_side_by_side(models, training, valid, report, dataset, runs[-1])
+        _keep_checkpoints(models[0], dataset, runs[-1], {"seeds": list(folders)})  # with the one that is finished last
+        together = models[0].fit_together(models[1:], training, valid, report)
         for model, run in zip(models, runs, strict=True):
             if run.is_finished:
                 continue
@@ -173,34 +220,14 @@ def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset
         raise
 
 
-def _fit_side_by_side(
-    models: Sequence[Model], training: SplitData, valid: SplitData, report: Report, dataset: Dataset, last: RunFolder
-) -> bool:
-    """Fit networks that differ in their seed only in one pass, and return whether that can be.
-
-    Their checkpoint lies with the seed that is finished last.
-    """
-    networks = [network for model in models if (network := network_of(model)) is not None]
-    if not networks:
-        return False
-    from assay.models.core.fitting import fit_together, why_not_together
-
-    if why_not_together(networks[0]) is not None:
-        return False
-    _keep_checkpoints(networks[0], dataset, last, {"seeds": [network.seed for network in networks]})
-    fit_together(networks, training, valid, report)
-    return True
-
-
 def _keep_checkpoints(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, object] = NOTHING) -> None:
     """Let a network in training be kept in its run's folder, and go on from there."""
-    network = network_of(model)
-    if network is None:
+    if not model.is_network:
         return
-    from assay.models.core.checkpoints import Checkpoint
+    from assay.models.core.training import Checkpoint
 
     identity = {**model.about(), "data": dataset.fingerprint, **more}
-    network.checkpoint = Checkpoint(run.folder / CHECKPOINT, identity)
+    model.checkpoint = Checkpoint(run.folder / CHECKPOINT, identity)
 
 
 def _is_finished(run: RunFolder, model: Model, dataset: Dataset) -> bool:
@@ -268,20 +295,8 @@ def _require_fitting(model: Model, dataset: Dataset) -> None:
     labels = [[(label.name, label.values) for label in knowledge.labels] for knowledge in (own, other)]
     if labels[0] != labels[1]:
         raise DataError(f"{dataset.name!r} has other labels, or other values of them, than the run was trained on")
-    network = network_of(model)
-    if network is None or network.reads is None:
+    if model.reads is None:
         require_size(model, dataset.layout, repr(dataset.name))
-
-
-def require_size(model: Model, layout: Layout, what: str) -> None:
-    """Refuse pictures of another size than a network reads."""
-    sizes = [(known.width, known.height, known.channels) for known in (model.layout, layout)]
-    if model.is_network and sizes[0] != sizes[1]:
-        raise DataError(f"the run reads pictures of {_size(sizes[0])}, and {what} has {_size(sizes[1])}")
-
-
-def _size(size: tuple[int, int, int]) -> str:
-    return f"{size[0]} x {size[1]} in {size[2]} channel{'s' if size[2] > 1 else ''}"
 
 
 def _predict(model: Model, dataset: Dataset, split: str, run: RunFolder) -> Path:
@@ -298,35 +313,3 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, obj
     code = code_of(type(model))
     write_record(run, dataset, facts if code is None else {**facts, "code": code.to_dict()})
     (run.folder / CHECKPOINT).unlink(missing_ok=True)
-
-
-def load_model(folder: Path, device: str = "cpu") -> Model:
-    """Return the trained model of a run, a network on a device by name, or with `auto` on a GPU if there is one."""
-    record = RunFolder(folder).record
-    if record.transfer is not None:
-        raise DataError(f"{str(folder)!r} holds predictions only; the run that made them is {record.transfer.run!r}")
-    name, what = record.model, repr(str(folder))
-    if name not in MODELS:  # a name in a record is never taken for a file
-        raise DataError(explain_missing("model", name, record.code, what))
-    require_same(MODELS.entry(name).code, record.code, what)
-    make: type[Model] = MODELS[name]
-    RunFolder(folder).check_learned(record)
-    return make.load(folder, record.to_dict(), device)
-
-
-def load_network(folder: Path, device: str = "cpu") -> "NeuralModel":
-    """Return the trained network of a run, refusing a model of another kind."""
-    model = load_model(folder, device)
-    network = network_of(model)
-    if network is None:
-        raise ConfigError(f"{str(folder)!r} holds {model.name!r}, which is no network: it has no layers to look into")
-    return network
-
-
-def network_of(model: Model) -> "NeuralModel | None":
-    """Return the model if it is a network."""
-    if not model.is_network:
-        return None
-    from assay.models.core.neural import NeuralModel
-
-    return model if isinstance(model, NeuralModel) else None

@@ -1,13 +1,27 @@
-"""Splits as tensors on a device, and as a torch dataset for a DataLoader and a training loop of one's own."""
+"""Splits as tensors, and what is computed of them: supervision, losses, the F1 that chooses an epoch, interventions.
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+The F1 is computed on the device: one number is copied back, not all predictions. `TorchSplit` is a split for a
+DataLoader and a training loop of one's own.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import Dataset
 
+from assay.base import Array, ConfigError, Deck
 from assay.dataset import SplitData
+from assay.logic import ConceptSpace
+from assay.models.core.settings import Supervision
+
+SMALLEST = 1e-12
+SAME = 1e-4
+"""Probabilities in `do` that differ by no more from the model's own are no intervention."""
+NONE = -1
 
 
 @dataclass(frozen=True)
@@ -43,6 +57,23 @@ class Batch(Annotations):
         """The pictures, or what takes their place, as numbers from 0 to 1."""
         return scaled(self.images)
 
+    def only(self, rows: Tensor) -> "Batch":
+        """Return some of the examples."""
+        return Batch(self.labels[rows], self.concepts[rows], self.rows[rows], self.images[rows])
+
+    def joined(self, other: "Batch") -> "Batch":
+        """Return these examples, and then the others."""
+        pairs = [(getattr(self, own.name), getattr(other, own.name)) for own in fields(self)]
+        return Batch(*(torch.cat(pair) for pair in pairs))
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """Probabilities of the values of each label, and of each concept if the model has concepts."""
+
+    labels: list[Tensor]
+    concepts: list[Tensor] | None = None
+
 
 def scaled(images: Tensor) -> Tensor:
     """Return bytes as numbers from 0 to 1, and other numbers as they are."""
@@ -65,6 +96,116 @@ def to_batch(data: SplitData, device: torch.device) -> Batch:
 def one_hot_like(codes: Tensor, like: Tensor) -> Tensor:
     """Return the codes as one-hot, in the width and type of these probabilities."""
     return (codes[:, None] == torch.arange(like.shape[1], device=like.device)).to(like.dtype)
+
+
+def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Annotations, seed: int) -> Tensor:
+    """Return which concepts are supervised (examples x concepts, true or false); never one that is missing."""
+    _refuse_unknown(rules, space)
+    mask = batch.concepts >= 0
+    if rules.supervised_share < 1:
+        size = len(batch)
+        order: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
+        mask &= torch.from_numpy(order < rules.supervised_share * size).to(mask.device)[:, None]
+    for place, concept in enumerate(space.concepts):
+        if rules.supervised_concepts is not None and concept.name not in rules.supervised_concepts:
+            mask[:, place] = False
+        if rules.supervised_values is not None:
+            codes = [code for code, value in enumerate(concept.values) if value in rules.supervised_values]
+            allowed = torch.tensor(codes, device=mask.device, dtype=torch.long)
+            mask[:, place] &= torch.isin(batch.concepts[:, place], allowed)
+    return mask
+
+
+def _refuse_unknown(rules: Supervision, space: ConceptSpace) -> None:
+    """Refuse unknown concepts and values: a typo would silently leave the model without supervision."""
+    for name in rules.supervised_concepts or []:
+        space.concept(name)
+    known = {value for concept in space.concepts for value in concept.values}
+    for value in rules.supervised_values or []:
+        if value not in known:
+            raise ConfigError(f"supervised_values: no concept has the value {value!r}")
+
+
+def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor:
+    """Return the mean cross-entropy of the supervised concepts; zero if there are none."""
+    known = concepts.clamp(min=0)  # what is missing is masked
+    losses = [F.cross_entropy(scores, known[:, i], reduction="none") for i, scores in enumerate(logits)]
+    supervised = torch.stack(losses, dim=1) * mask
+    return supervised.sum() / mask.sum().clamp(min=1)
+
+
+def label_loss(logits: list[Tensor], labels: Tensor) -> Tensor:
+    """Return the cross-entropy of the labels, averaged over labels."""
+    losses = [F.cross_entropy(scores, labels[:, i]) for i, scores in enumerate(logits)]
+    return losses[0] if len(losses) == 1 else torch.stack(losses).mean()
+
+
+def entropy_loss(concepts: list[Tensor], groups: list[list[int]]) -> Tensor:
+    """Return 1 - the entropy of the average concept distribution of each encoder group, as a share of its greatest."""
+    losses = []
+    for columns in groups:
+        average = torch.cat([concepts[i] for i in columns]).mean(dim=0)
+        entropy = -(average * average.clamp(min=SMALLEST).log()).sum()
+        losses.append(1 - entropy / math.log(max(2, len(average))))  # a concept of one value has no entropy
+    return torch.stack(losses).mean()
+
+
+def f1_of_columns(truth: Tensor, probabilities: Sequence[Tensor]) -> Tensor:
+    """Return the macro F1 of the most probable values where the truth is known (not -1), averaged over columns.
+
+    A value counts where it occurs; the answer is 0 where no truth is known and NaN where an answer is no number.
+
+    >>> answers = [torch.tensor([[0.9, 0.1], [0.8, 0.2]]), torch.tensor([[0.5, 0.5], [0.6, 0.4]])]
+    >>> f1_of_columns(torch.tensor([[0, NONE], [1, NONE]]), answers)
+    tensor(0.3333, dtype=torch.float64)
+    """
+    scores, counts = [], []
+    for column, answers in zip(truth.T, probabilities, strict=True):
+        f1, is_known = macro_f1(column, answers)
+        scores.append(f1)
+        counts.append(is_known)
+    total = torch.stack(scores).sum() / torch.stack(counts).sum().clamp(min=1)
+    finite = torch.stack([answers.isfinite().all() for answers in probabilities]).all()
+    return torch.where(finite, total, torch.full_like(total, torch.nan))
+
+
+def macro_f1(truth: Tensor, probabilities: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the macro F1 of one column, and whether any truth is known; the F1 is 0 if none is."""
+    size = probabilities.shape[1]
+    known = truth >= 0
+    cells = truth.clamp(min=0) * size + probabilities.argmax(dim=1)
+    counts = torch.zeros(size * size, dtype=torch.int64, device=truth.device)
+    counts = counts.scatter_add(0, cells, known.long()).view(size, size)
+    occurs = counts.sum(dim=1) > 0
+    total = counts.sum(dim=1) + counts.sum(dim=0)
+    f1 = torch.where(occurs, 2.0 * counts.diagonal().double() / total.clamp(min=1), 0.0)
+    return f1.sum() / occurs.sum().clamp(min=1), known.any().double()
+
+
+def softmax_each(logits: Sequence[Tensor]) -> list[Tensor]:
+    """Return the probabilities of each label or concept from its logits."""
+    return [scores.softmax(dim=1) for scores in logits]
+
+
+def as_probabilities(setting: Tensor, own: Tensor) -> Tensor:
+    """Return what a concept is set to, codes or probabilities, as probabilities like the model's own."""
+    if setting.is_floating_point():
+        return setting.to(own.dtype)
+    return one_hot_like(setting, own)
+
+
+def is_set(own: Tensor, setting: Tensor) -> Tensor:
+    """Return in which examples a concept is set to something else than what the model predicts."""
+    return (as_probabilities(setting, own) - own).abs().amax(dim=1) > SAME
+
+
+def apply_interventions(concepts: list[Tensor], do: Mapping[int, Tensor]) -> list[Tensor]:
+    """Return concept probabilities with those in `do` set; where `do` repeats the model's own, they stay."""
+    changed = list(concepts)
+    for place, setting in do.items():
+        own = concepts[place]
+        changed[place] = torch.where(is_set(own, setting)[:, None], as_probabilities(setting, own), own)
+    return changed
 
 
 class TorchSplit(Dataset[tuple[Tensor, Tensor, Tensor]]):

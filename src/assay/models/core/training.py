@@ -1,159 +1,174 @@
-"""The one training loop, for one seed or many: Adam, the best epoch on validation, early stopping, progress.
+"""The one training loop, for one seed or many: the best epoch on validation, early stopping, progress, checkpoints.
 
-On a GPU a step (batch, forward, rule, loss, backward, optimiser) is one CUDA graph where it can be. The last, shorter
-batch of an epoch has a graph of its own: dropping it would leave examples out, and padding would change batch norms.
+A checkpoint is what a run in training needs to go on after it was ended, and to end with the same weights: one
+safetensors file, written whole or not at all, with weights, the best weights so far, the optimiser's state, random
+states, and as JSON the history and where training stands. It is kept after every epoch, but not more often than once a
+second, so that short epochs are not spent on writing; what was not kept is computed again.
 """
 
+import hashlib
+import json
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
 
 import torch
-from pydantic import Field
-from torch import Tensor, nn
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
 
-from assay.base import Config, RunFailed
-from assay.models.core.checkpoints import Checkpoint, Progress
-from assay.models.core.devices import determinism, number_formats, own_stream
+from assay.base import RunFailed, write_atomically
+from assay.models.core.devices import computing
 from assay.models.core.feeds import Feed
 from assay.models.core.model import Epoch, Report
-from assay.models.core.optimization import Optimization
-from assay.models.core.tensors import Batch
+from assay.models.core.settings import Training
+from assay.models.core.steps import BestEpoch, ManySeeds, OneSeed, Optimization, Phase, Trainee
 
-OptimizerName = Literal["adam", "adamw", "sgd", "rmsprop"]
-Schedule = Literal["exponential", "step", "cosine"]
-Precision = Literal["auto", "float32", "bfloat16"]
+SECONDS = 1.0
+"""The least time between two checkpoints."""
+NOTES, SEAL = "training", "sha256"
 Facts = dict[str, Any]
 """How a model was trained, for the record: the device, the precision, whether steps were captured."""
 
 
-class Training(Config):
-    """How a model is trained."""
+@dataclass
+class Progress:
+    """Where training stands: the phase, how many of its epochs are done, its learning rate, and each seed's best."""
 
-    epochs: int = Field(40, ge=1)
-    """The most passes over the training split."""
-    batch_size: int = Field(64, ge=1)
-    """How many examples a training step sees."""
-    learning_rate: float = Field(1e-3, gt=0)
-    """The learning rate of the first epoch."""
-    optimizer: OptimizerName = "adam"
-    """`adam` adds the weight decay to the gradient, as most published runs do; `adamw` decays the weights directly."""
-    momentum: float = Field(0.9, ge=0, lt=1)
-    """The momentum of `sgd` and `rmsprop`."""
-    weight_decay: float = Field(1e-4, ge=0)
-    """The strength of L2 regularisation."""
-    schedule: Schedule = "exponential"
-    """How the learning rate falls: by `learning_rate_decay` after each epoch (`exponential`) or after every
-    `schedule_epochs` (`step`), or along a half cosine to 0 at the last epoch (`cosine`)."""
-    learning_rate_decay: float = Field(0.99, gt=0, le=1)
-    """The factor of `exponential` and `step`."""
-    schedule_epochs: int = Field(10, ge=1)
-    """After how many epochs `step` lowers the rate."""
-    warmup_epochs: int = Field(0, ge=0)
-    """In how many first epochs the rate rises to its full value, in equal steps."""
-    patience: int = Field(10, ge=1)
-    """Stop after this many epochs without a better score on validation."""
-    keeps: Literal["best", "last"] = "best"
-    """Which epoch is kept: the best on validation, or the last one, without early stopping. Validation that shares a
-    confounder with training prefers models that follow it."""
-    device: str = "auto"
-    """`auto`, `cpu`, `cuda`, `cuda:1`, ..."""
-    precision: Precision = "auto"
-    """The number format of training; weights and predictions stay in float32. `auto` is bfloat16 for deep backbones on
-    GPUs that compute in it, and float32 elsewhere. On a CPU bfloat16 is tried first, in a process of its own, and
-    refused where that fails."""
-    tf32: bool = True
-    """On a GPU, let training multiply float32 numbers in the shorter TensorFloat-32."""
-    channels_last: bool = True
-    """On a GPU, keep pictures and convolutions of a single seed in channels-last memory, which is faster."""
-    captured: bool = True
-    """On a GPU, run the training step as one CUDA graph, where it can be."""
-    compiled: bool = False
-    """Compile the training step with `torch.compile`, which is worth it for long runs."""
-    memory_share: float = Field(0.25, ge=0, le=1)
-    """Hold the pictures of a split on the device if they fill no more than this share of its free memory; those of a
-    larger split are decoded batch by batch."""
-    deterministic: bool = False
-    """Only use operations that give the same bytes again on the same GPU; slower."""
+    phase: int = 0
+    epoch: int = 0
+    rate: float = 0.0
+    best: list[BestEpoch] = field(default_factory=list)
+    moments: dict[str, Tensor] = field(default_factory=dict)
+    """The state of the optimiser, as it was read."""
+    randomness: dict[str, Tensor] = field(default_factory=dict)
+    """Random states, as they were read."""
 
-
-@dataclass(frozen=True)
-class Phase:
-    """A part of training: what is learned, by which loss, and which score on validation chooses the best epoch."""
-
-    name: str
-    parameters: list[nn.Parameter]
-    loss: Callable[[Batch], Tensor]
-    score: Literal["labels", "concepts", "intervened", "all", "subconcepts"] = "labels"
-    """`intervened` is that of labels after all known concepts were set to the truth; `all` is the mean of the three."""
-    begin: Callable[[int, int], None] = lambda epoch, epochs: None
-    """Called before each epoch with its number and how many there are at most."""
-    varies: bool = False
-    """Whether `begin` changes numbers that the loss reads, so that a captured step has to be captured again."""
-    batch_size: int | None = None
-    """By default that of the settings."""
+    def begin(self, trainees: Sequence[Trainee], descent: Optimization, config: Training) -> list[BestEpoch]:
+        """Return each seed's best epoch so far, after setting optimiser and randomness to what was read, if it was."""
+        if not self.epoch:
+            self.rate = config.learning_rate / max(1, config.warmup_epochs)
+            self.best = [BestEpoch() for _ in trainees]
+        else:
+            _set_moments(descent.optimizer, self.moments)
+            _set_randomness(trainees, descent.feed.device, self.randomness)
+        descent.set_rate(self.rate)
+        return self.best
 
 
 @dataclass
-class BestEpoch:
-    """How training stands: the best epoch's score, loss and weights, and for how many epochs no score was higher."""
+class Checkpoint:
+    """The file of a run's checkpoint. One that was written for another `identity` is not taken up."""
 
-    score: float = -1.0
-    loss: float = math.inf
-    weights: dict[str, Tensor] = field(default_factory=dict)
-    since: int = 0
-    keeps_last: bool = False
-    """Whether every epoch counts as the best so far."""
+    path: Path
+    identity: Mapping[str, Any]
+    seconds: float = SECONDS
+    _last: float = field(default=-float("inf"), init=False)
 
-    def judge(self, score: float, loss: float, model: nn.Module) -> bool:
-        """Take an epoch in and return whether it is the best: of the highest score, the one with the lowest loss.
+    def keep(self, trainees: Sequence[Trainee], descent: Optimization, progress: Progress) -> None:
+        """Write where training stands, unless that was done a moment ago."""
+        if time.monotonic() - self._last < self.seconds:
+            return
+        tensors = dict(_tensors_of(trainees, descent, progress))
+        notes = {
+            "identity": dict(self.identity),
+            "phase": progress.phase,
+            "epoch": progress.epoch,
+            "rate": progress.rate,
+            "best": [{"score": best.score, "loss": best.loss, "since": best.since} for best in progress.best],
+            "histories": [[asdict(epoch) for epoch in trainee.history] for trainee in trainees],
+        }
+        plain = {name: tensor.detach().contiguous().cpu() for name, tensor in tensors.items()}
+        text = json.dumps(notes)
+        write_atomically(self.path, save(plain, {NOTES: text, SEAL: _seal(plain, text)}))
+        self._last = time.monotonic()
 
-        Where all answers are right soon, the first such epoch is hardly sure of them; a later one is.
+    def restore(self, trainees: Sequence[Trainee]) -> Progress | None:
+        """Set models and histories to what was kept and return where training stood; nothing if there is nothing.
+
+        A file that is damaged, or of another run, is as good as none: training begins again.
         """
-        self.since = 0 if score > self.score or self.keeps_last else self.since + 1
-        best = self.keeps_last or (score, -loss) > (self.score, -self.loss)
-        if best:
-            self.score, self.loss = score, loss
-            self.weights = {name: value.clone() for name, value in model.state_dict().items()}
-        return best
+        try:
+            with safe_open(self.path, "pt") as file:
+                about = file.metadata()
+                notes = json.loads(about[NOTES])
+                if notes["identity"] != json.loads(json.dumps(dict(self.identity))):
+                    return None
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            if about[SEAL] != _seal(tensors, about[NOTES]):
+                return None
+            best = [BestEpoch(**numbers) for numbers in notes["best"]]
+            histories = [[Epoch(**epoch) for epoch in history] for history in notes["histories"]]
+            if len(histories) != len(trainees):
+                return None
+            for place, trainee in enumerate(trainees):
+                trainee.model.load_state_dict(_part(tensors, f"model.{place}."))
+                trainee.history = histories[place]
+                device = next(trainee.model.parameters()).device
+                best[place].weights = {k: v.to(device) for k, v in _part(tensors, f"best.{place}.").items()}
+        except (OSError, SafetensorError, ValueError, KeyError, TypeError, RuntimeError):
+            return None
+        moments, randomness = _part(tensors, "moments."), _part(tensors, "random.")
+        return Progress(notes["phase"], notes["epoch"], notes["rate"], best, moments, randomness)
 
 
-@dataclass
-class Trainee:
-    """One seed in training: its model, its phases, and its score on validation."""
-
-    model: nn.Module
-    phases: Sequence[Phase]
-    score: Callable[[str], Tensor]
-    order: torch.Generator | None = None
-    """What shuffles its examples; by default all randomness of torch is one stream."""
-    seed: int | None = None
-    """Which seed it is, for the record of an error."""
-    history: list[Epoch] = field(default_factory=list)
-
-
-class TrainingStep(Protocol):
-    """What a batch does in one phase: a loss for each seed."""
-
-    learned: list[Tensor]
-    """What is trained."""
-
-    def losses(self, rows: Tensor, images: Tensor | None = None) -> Tensor:
-        """Return the loss of each seed on its rows (seeds x examples); `images` are given where they are not held."""
-
-    def write_back(self, seed: int) -> None:
-        """Put the weights of a seed, by place, into its model."""
+def _tensors_of(trainees: Sequence[Trainee], descent: Optimization, progress: Progress) -> Iterator[tuple[str, Tensor]]:
+    """Yield all that a checkpoint holds, by name."""
+    for place, (trainee, best) in enumerate(zip(trainees, progress.best, strict=True)):
+        yield from ((f"model.{place}.{name}", tensor.clone()) for name, tensor in trainee.model.state_dict().items())
+        yield from ((f"best.{place}.{name}", tensor) for name, tensor in best.weights.items())
+        if trainee.order is not None:
+            yield f"random.order.{place}", trainee.order.get_state()
+    for place, learned in enumerate(descent.step.learned):
+        state = descent.optimizer.state[learned]
+        yield from ((f"moments.{place}.{name}", value) for name, value in state.items() if isinstance(value, Tensor))
+    yield "random.cpu", torch.get_rng_state()
+    if descent.feed.device.type == "cuda":
+        yield "random.cuda", torch.cuda.get_rng_state(descent.feed.device)
 
 
-Stepping = Callable[[Sequence[nn.Module], Sequence[Phase], Feed, Training], TrainingStep]
+def _seal(tensors: Mapping[str, Tensor], notes: str) -> str:
+    """Return the hash of what a checkpoint holds."""
+    digest = hashlib.sha256(save(dict(sorted(tensors.items()))))
+    digest.update(notes.encode())
+    return digest.hexdigest()
+
+
+def _part(tensors: Mapping[str, Tensor], start: str) -> dict[str, Tensor]:
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}
+
+
+def _set_moments(optimizer: torch.optim.Optimizer, moments: Mapping[str, Tensor]) -> None:
+    """Set the optimiser's state of each parameter, by its place."""
+    capturable = optimizer.param_groups[0].get("capturable", False)
+    for place, learned in enumerate(optimizer.param_groups[0]["params"]):
+        state = _part(moments, f"{place}.")
+        optimizer.state[learned] = {name: _like(learned, tensor, capturable) for name, tensor in state.items()}
+
+
+def _like(learned: Tensor, moment: Tensor, capturable: bool) -> Tensor:
+    """Return a moment where its parameter is, and as this lies in memory; a count of steps only if it is captured."""
+    if moment.shape != learned.shape:
+        return moment.to(learned.device) if capturable else moment
+    return torch.empty_like(learned, dtype=moment.dtype, requires_grad=False).copy_(moment)
+
+
+def _set_randomness(trainees: Sequence[Trainee], device: torch.device, states: Mapping[str, Tensor]) -> None:
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and device.type == "cuda":
+        torch.cuda.set_rng_state(states["cuda"], device)
+    for place, trainee in enumerate(trainees):
+        if trainee.order is not None:
+            trainee.order.set_state(states[f"order.{place}"])
 
 
 def train(
     trainees: Sequence[Trainee],
     feed: Feed,
     config: Training,
-    step: Stepping,
     report: Report = lambda epoch, epochs: None,
     checkpoint: Checkpoint | None = None,
 ) -> Facts:
@@ -162,8 +177,9 @@ def train(
     With a checkpoint, training goes on from the last epoch that was kept there.
     """
     facts: Facts = {"device": str(feed.device), "precision": config.precision, "held": feed.is_held}
+    step = OneSeed if trainees[0].order is None else ManySeeds
     begun = Progress() if checkpoint is None else checkpoint.restore(trainees) or Progress()
-    with determinism(config.deterministic), number_formats(config, feed.device), own_stream(feed.device):
+    with computing(config, feed.device):
         for number, phases in enumerate(zip(*(trainee.phases for trainee in trainees), strict=True)):
             if not phases[0].parameters or number < begun.phase:
                 continue
@@ -199,7 +215,7 @@ def _run(
             descent.capture_again()
         trainees[0].model.train()
         losses = descent.epoch(_shuffle(trainees, len(descent.feed), descent.feed.device))
-        progress.rate = next_rate(config, progress.epoch, progress.rate)
+        progress.rate = _next_rate(config, progress.epoch, progress.rate)
         descent.set_rate(progress.rate)
         active = [seed for seed, own in enumerate(best) if own.since < config.patience]
         for seed in active:
@@ -215,7 +231,7 @@ def _run(
         trainee.model.load_state_dict(kept.weights)
 
 
-def next_rate(config: Training, epoch: int, rate: float) -> float:
+def _next_rate(config: Training, epoch: int, rate: float) -> float:
     """Return the learning rate of the epoch after this one, whose rate is given."""
     if epoch < config.warmup_epochs:
         return config.learning_rate * (epoch + 1) / config.warmup_epochs
@@ -226,11 +242,6 @@ def next_rate(config: Training, epoch: int, rate: float) -> float:
         return config.learning_rate * config.learning_rate_decay ** (done // config.schedule_epochs)
     whole = max(1, config.epochs - config.warmup_epochs)
     return config.learning_rate * (1 + math.cos(math.pi * min(done, whole) / whole)) / 2
-
-
-def first_rate(config: Training) -> float:
-    """Return the learning rate of the first epoch."""
-    return config.learning_rate / max(1, config.warmup_epochs)
 
 
 def _shuffle(trainees: Sequence[Trainee], size: int, device: torch.device) -> Tensor:

@@ -35,10 +35,10 @@ from assay.metrics import (
     score_stability,
 )
 from assay.models.backbones.build import BackboneSpec, frozen_backbone
-from assay.models.backbones.frozen import Frozen
+from assay.models.backbones.weights import Frozen
 from assay.models.core.devices import device_of
+from assay.models.core.network import load_network
 from assay.models.core.perception import one_hot
-from assay.models.core.runs import load_network
 from assay.models.explain.discovery import Discoverer, DiscoveryConfig, SplitRows
 from assay.models.explain.layers import INPUT, LayerFacts, Subject, activations, choose_layers, layers_of, rows_of
 from assay.models.explain.rule_on_top import RuleOnTop, learn_rule

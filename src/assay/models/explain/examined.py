@@ -16,8 +16,7 @@ from assay.dataset import IMAGE, SplitData
 from assay.logic import Knowledge, Value
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.model import Model
-from assay.models.core.neural import NeuralModel
-from assay.models.core.runs import network_of
+from assay.models.core.network import NeuralModel
 from assay.models.explain.saliency_methods import Scores
 from assay.render import encode_png
 
@@ -155,9 +154,8 @@ def with_pictures(data: SplitData, pictures: Tensor) -> SplitData:
 
 def examine_model(model: Model) -> ExaminedModel:
     """Return a model of ours to be explained; refuse one that answers without looking at pictures."""
-    network = network_of(model)
-    if network is not None and network.perception is None:
-        return ExaminedNetwork(network)
+    if isinstance(model, NeuralModel) and model.perception is None:
+        return ExaminedNetwork(model)
     if getattr(model.config, "perception", None) is None:
         raise ConfigError(f"{model.name!r} reads true concepts, not pictures: there is no map")
     return ExaminedPredictor(model.predict, model.name, model.about(), model.has_concepts)

@@ -18,8 +18,7 @@ from assay.base import Array, ConfigError, UnknownName, suggestion
 from assay.dataset import SplitData
 from assay.models.concept.blackbox import BlackBox
 from assay.models.core.model import Model
-from assay.models.core.neural import NeuralModel
-from assay.models.core.runs import network_of
+from assay.models.core.network import NeuralModel
 from assay.models.core.tensors import to_batch
 
 RANK = 1e-6
@@ -321,10 +320,9 @@ def layer_features(model: Model, data: SplitData, layer: str) -> Array:
 
 
 def _subject(model: Model) -> Subject:
-    network = network_of(model)
-    if network is None:
+    if not isinstance(model, NeuralModel):
         raise ConfigError(f"{model.name!r} is no network: it has no layers to look into")
-    return Subject.of(network)
+    return Subject.of(model)
 
 
 def _pictures(data: SplitData) -> torch.Tensor:

@@ -11,7 +11,7 @@ from assay.contracts import Predictions, to_json
 from assay.dataset import Dataset, SplitData
 from assay.logic import Knowledge
 from assay.models.core.devices import device_of
-from assay.models.core.runs import load_network
+from assay.models.core.network import load_network
 from assay.models.explain.layers import Subject
 from assay.models.explain.probing import METRICS, Ask, LayerResult, Probed, predict_with, probe_layers
 from assay.runs import RunFolder, check_dataset, write_pairs, write_record

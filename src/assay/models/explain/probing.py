@@ -34,8 +34,8 @@ from assay.logic import Knowledge
 from assay.metrics import Score, gather, score
 from assay.models.core.devices import device_of
 from assay.models.core.feeds import Feed
-from assay.models.core.neural import CHUNK, softmax_each
-from assay.models.core.tensors import Batch, to_batch
+from assay.models.core.network import CHUNK
+from assay.models.core.tensors import Batch, softmax_each, to_batch
 from assay.models.explain.layers import (
     INPUT,
     LayerFacts,

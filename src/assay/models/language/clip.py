@@ -16,8 +16,8 @@ from torch import Tensor, nn
 
 from assay.base import Array, ConfigError, DataError, ProgressCallback
 from assay.dataset import SplitData
-from assay.models.backbones.frozen import Frozen, signature
 from assay.models.backbones.vision import load_pretrained, preprocessing, vision_library
+from assay.models.backbones.weights import Frozen, signature
 from assay.models.core.devices import device_of
 from assay.models.language.texts import ClipConfig, prompts, refuse_unknown_texts
 

@@ -14,12 +14,19 @@ from torch import Tensor, nn
 
 from assay.base import Array
 from assay.dataset import SplitData
-from assay.models.core.losses import SMALLEST, supervision_mask
-from assay.models.core.neural import NeuralConfig, Outputs, apply_interventions, as_probabilities, is_set, softmax_each
-from assay.models.core.tensors import Annotations, Batch
-from assay.models.core.training import Phase
-from assay.models.rule.dpl import DPL
-from assay.models.rule.rule_learner import RuleLearnerConfig
+from assay.models.core.settings import NeuralConfig
+from assay.models.core.steps import Phase
+from assay.models.core.tensors import (
+    SMALLEST,
+    Annotations,
+    Batch,
+    Outputs,
+    apply_interventions,
+    as_probabilities,
+    is_set,
+    softmax_each,
+)
+from assay.models.rule.dpl import DPL, RuleLearnerConfig
 
 
 class BearsConfig(RuleLearnerConfig):
@@ -57,7 +64,7 @@ class Bears(DPL):
 
     def phases(self, data: Annotations) -> list[Phase]:
         """Return a phase for each member."""
-        mask = supervision_mask(self.config, self.space, data, self.seed)
+        mask = self.supervision(data)
         taught = self.labels_taught(data)
         return [self._phase(number, mask, taught) for number in range(self.members)]
 

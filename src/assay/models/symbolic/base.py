@@ -29,15 +29,16 @@ from assay.contracts import BottleneckModel, IntervenableModel, ModelOutput, to_
 from assay.dataset import SplitData
 from assay.metrics import label_f1
 from assay.models.core.model import Epoch, Model, Report
-from assay.models.core.perception import MissingPerception, one_hot
-from assay.models.core.perception_settings import (
-    PerceptionConfig,
+from assay.models.core.perception import (
+    MissingPerception,
+    one_hot,
     perception_of,
     perception_seen_from,
     resolve_perception,
     saved_perception,
     with_perception,
 )
+from assay.models.core.settings import PerceptionConfig
 from assay.models.symbolic.examples import Examples, most_probable_codes
 from assay.runs import PROGRAM, WEIGHTS
 

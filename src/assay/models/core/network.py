@@ -1,84 +1,61 @@
-"""What all networks share: building from knowledge and layout, fitting, answering, saving and loading."""
+"""What all networks share: building from knowledge and layout, fitting, answering, saving and loading.
 
-import json
+A network is fitted by itself, or with others that differ in their seed only side by side; each keeps the epoch that is
+best on validation.
+"""
+
 from abc import abstractmethod
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import torch
-from pydantic import Field
 from safetensors import SafetensorError
 from safetensors.torch import load, save
 from torch import Tensor, nn
 
-from assay.base import Array, ConfigError, DataError, Settings, validate, write_atomically
-from assay.contracts import IntervenableModel, ModelOutput, to_json
+from assay.base import Array, Codes, ConfigError, DataError, RunFailed, Settings, validate, write_atomically
+from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, to_json
 from assay.dataset import SplitData
-from assay.models.backbones.build import can_read, is_deep, rebuilding, require_reads
-from assay.models.backbones.dropout import HeadLayer
-from assay.models.core.answering import network_answerer
-from assay.models.core.checkpoints import Checkpoint
-from assay.models.core.devices import device_of, seed_all
-from assay.models.core.encoder import ConceptEncoder, PerceivedConcepts, Sharing
+from assay.models.backbones.build import Dropout, HeadLayer, can_read, is_deep, require_reads
+from assay.models.backbones.weights import rebuilding
+from assay.models.core.answering import ReadOnce, Rerun, are_close, linear_head, only_encoder, to_arrays
+from assay.models.core.circuit import readers_of
+from assay.models.core.devices import device_for, device_of, reuse_memory, seed_all, seed_of
+from assay.models.core.encoder import ConceptEncoder, PerceivedConcepts, ReadPictures
 from assay.models.core.feeds import ConceptFeed, Feed, PictureSource
-from assay.models.core.fitting import fit_models
-from assay.models.core.inputs import InputSettings, ModelInput, input_from, learn_input
-from assay.models.core.model import Model, Report
-from assay.models.core.perception import Perception
-from assay.models.core.perception_settings import (
-    PerceptionConfig,
+from assay.models.core.inputs import ModelInput, learn_input, read_input
+from assay.models.core.model import Epoch, Model, Report, load_model
+from assay.models.core.perception import (
+    Perception,
     perception_of,
     perception_seen_from,
     resolve_perception,
     saved_perception,
     with_perception,
 )
-from assay.models.core.robust import Robustness
-from assay.models.core.steps import OneSeed
-from assay.models.core.subconcepts import reading_f1
-from assay.models.core.tensors import Annotations, one_hot_like, scaled
-from assay.models.core.training import Facts, Phase, Precision, Training
-from assay.models.core.validation import f1_of_columns
+from assay.models.core.phases import with_groups, with_reasons, with_replay, with_subconcepts
+from assay.models.core.settings import NeuralConfig, PerceptionConfig, Precision, Sharing, Supervision
+from assay.models.core.steps import Phase, Trainee
+from assay.models.core.tensors import (
+    Annotations,
+    Outputs,
+    f1_of_columns,
+    one_hot_like,
+    scaled,
+    supervision_mask,
+    to_annotations,
+)
+from assay.models.core.training import Checkpoint, Facts, train
+from assay.models.registered import MODELS
 from assay.runs import INPUT, WEIGHTS
 
 CHUNK = 1024
 MOST_PIXELS = 2**25
 """How many pictures, and how many pixels, a network is asked about at once."""
-SAME = 1e-4
-"""Probabilities in `do` that differ by no more from the model's own are no intervention."""
-PERCEIVING = ("cbm", "semantic", "dpl", "ltn")
-"""The networks that can take their concepts from another model."""
-
-
-class NeuralConfig(Training, Robustness):
-    """What every network can set, besides how it is trained."""
-
-    backbone: str | None = None
-    """By default the one that the task suggests for the role; for texts `bag-of-ngrams`, for numbers `mlp`."""
-    input: Literal["auto", "image", "text", "table", "features"] = "auto"
-    """What the network sees of an example. `auto` is the picture if there is one, else features, else the text. A
-    `table` is a text in one line, `head=round, knees=no`, or a grid."""
-    tokens: int = Field(256, ge=1)
-    """The most words of a text that are used."""
-    feature_files: str | None = None
-    """A folder with `train.npy`, `valid.npy`, ...: for each split a row of features an example, by its number."""
-    sentences: str | None = None
-    """A local folder with a text model (needs transformers): texts are read as its features, which are not trained."""
-    dropout: float = Field(0.0, ge=0, lt=1)
-    """The share of the backbone's features that is dropped in training before the linear layer on top of it, which
-    gives concepts, or in a model without concepts labels."""
-
-
-@dataclass(frozen=True)
-class Outputs:
-    """Probabilities of the values of each label, and of each concept if the model has concepts."""
-
-    labels: list[Tensor]
-    concepts: list[Tensor] | None = None
 
 
 class NeuralModel(Model, nn.Module):
@@ -109,7 +86,7 @@ class NeuralModel(Model, nn.Module):
         if settings.values.get("perception") is not None and cls.why_pictures is not None:
             raise ConfigError(
                 f"{settings.place('perception')}{cls.name!r} cannot take its concepts from perception: "
-                f"{cls.why_pictures}; {', '.join(PERCEIVING)} and all learners on concepts can"
+                f"{cls.why_pictures}; {', '.join(_perceiving())} and all learners on concepts can"
             )
         config = validate(cls.Config, settings)
         updates = resolve_perception(config) if isinstance(config, PerceptionConfig) else {}
@@ -141,10 +118,9 @@ class NeuralModel(Model, nn.Module):
         """Learn from the training split what is read of an example; where it is no picture, build what reads it."""
         if self.reads is not None:
             return
-        config = self.config
-        reads = learn_input(InputSettings(config.input, config.tokens, config.feature_files, config.sentences), data)
+        reads = learn_input(self.config, data)
         if reads is None:
-            require_reads(str(config.backbone), "image")
+            require_reads(str(self.config.backbone), "image")
         else:
             self.read_as(reads)
 
@@ -190,7 +166,46 @@ class NeuralModel(Model, nn.Module):
 
     def fit(self, train_data: SplitData, valid: SplitData, report: Report = lambda epoch, epochs: None) -> None:
         """Learn from one split, keeping the epoch that is best on another."""
-        fit_models([self], train_data, valid, report, OneSeed)
+        _fit([self], train_data, valid, report, together=False)
+
+    def fit_together(
+        self, others: Sequence[Model], train_data: SplitData, valid: SplitData, report: Report = lambda *_: None
+    ) -> bool:
+        """Fit it and others that differ in their seed only side by side, if that can be, and return whether.
+
+        It cannot where each seed sees the concepts of other examples, in training against confounders, and on a CPU
+        with dropout, which is drawn for one network at a time.
+        """
+        models = [self, *(other for other in others if isinstance(other, NeuralModel))]
+        for model in models:
+            model.see(train_data)
+        config = self.config
+        seeds_differ = isinstance(config, Supervision) and (config.supervised_share < 1 or config.supervised_replay)
+        has_dropout = any(isinstance(part, Dropout) for part in self.modules())
+        if seeds_differ or config.is_robust or (has_dropout and device_of(config.device).type == "cpu"):
+            return False
+        _fit(models, train_data, valid, report, together=True)
+        return True
+
+    def all_phases(self, feed: Feed) -> list[Phase]:
+        """Return the parts of training with all that the settings add: subconcepts first, replay, confounders."""
+        phases, config, seed = self.phases(feed.annotations), self.config, self.seed
+        if isinstance(config, Supervision):
+            readers = readers_of(self)
+            if readers and config.subconcepts != "latent":
+                phases = with_subconcepts(phases, readers, feed, config.subconcepts == "tuned", config.batch_size)
+            if config.supervised_replay:
+                mask = self.supervision(feed.annotations)
+                phases = with_replay(phases, feed, mask, config.supervised_replay)
+        if config.group_step:
+            phases = with_groups(phases, feed, config, seed)
+        if config.reasons_weight:
+            if self.perception is not None or self.reads is not None:
+                raise ConfigError(
+                    "reasons_weight: gradients are of pixels, and this model reads no pictures; set it to 0"
+                )
+            phases = with_reasons(phases, feed, config, seed, self.answer)
+        return phases
 
     def training_precision(self, device: torch.device) -> Precision:
         """Return the numbers that it is trained in on a device."""
@@ -210,7 +225,7 @@ class NeuralModel(Model, nn.Module):
         It is computed on the device, and NaN where an answer is no number.
         """
         if what == "subconcepts":
-            return reading_f1(self, validation)
+            return self._subconcept_f1(validation)
         truth, own = validation.annotations, self.probabilities(validation, {})
         concepts = own.concepts or []
         parts = {"labels": (truth.labels, own.labels), "concepts": (truth.concepts, concepts)}
@@ -220,6 +235,19 @@ class NeuralModel(Model, nn.Module):
             do = {i: torch.where(known[:, i, None], true[i], p) for i, p in enumerate(concepts)}
             parts["intervened"] = (truth.labels, self.probabilities(validation, do).labels)
         return torch.stack([f1_of_columns(*parts[key]) for key in (parts if what == "all" else [what])]).mean()
+
+    @torch.no_grad()
+    def _subconcept_f1(self, validation: Feed) -> Tensor:
+        """Return the mean macro F1 of the subconcepts; 0 where they are not annotated, so that loss decides."""
+        codes = validation.data.subconcepts
+        if codes is None:
+            return torch.zeros(())
+        self.eval()
+        truth, scores = torch.from_numpy(codes).to(validation.device), []
+        for reader in readers_of(self):
+            chunks = [reader.read(pictures) for pictures in self.chunks(validation)]
+            scores.append(f1_of_columns(truth, [torch.cat(parts) for parts in zip(*chunks, strict=True)]))
+        return torch.stack(scores).mean()
 
     def probabilities(self, pictures: PictureSource, do: Mapping[int, Tensor]) -> Outputs:
         """Return the probabilities for pictures, chunk by chunk."""
@@ -252,8 +280,52 @@ class NeuralModel(Model, nn.Module):
         return ModelOutput([_array(p) for p in outputs.labels], [_array(p) for p in outputs.concepts or []])
 
     def answerer(self, data: SplitData) -> IntervenableModel:
-        """Return the network with pictures; these are read once where labels follow from concepts alone."""
-        return network_answerer(self, self.feed(data, self.device))
+        """Return the network with pictures.
+
+        They are encoded once, unless the network looks at them otherwise than by its encoder of concepts.
+        """
+        feed = self.feed(data, self.device)
+        own = to_arrays(self.probabilities(feed, {}))
+        again = self._labels_of_arrays(own.concepts)
+        if again is not None and are_close(again, own.labels):
+            return BottleneckModel(
+                self.name, own.concepts, lambda x: self._labels_of_arrays(x) or [], self._linear_head()
+            )
+        encoder = only_encoder(self)
+        if encoder is not None:
+            with torch.no_grad():
+                chunks = [encoder(images) for images in self.chunks(feed)]
+            read = ReadPictures([torch.cat(parts) for parts in zip(*chunks, strict=True)])
+            once = ReadOnce(self.name, self.answer_chunks, read, own, self.device, self.answer_cost)
+            if are_close(once.answer(EVERY, {}).labels, own.labels):
+                return once
+        return Rerun(self.name, self.probabilities, feed, own)
+
+    @torch.no_grad()
+    def _labels_of_arrays(self, concepts: list[Array]) -> list[Array] | None:
+        """Return the label probabilities that concept probabilities give, or None where they follow from more."""
+        like = next(self.parameters(), torch.empty(0, device=self.device))
+        inputs = [torch.tensor(column, dtype=like.dtype, device=like.device) for column in concepts]
+        labels = self.labels_from_concepts(inputs)
+        return None if labels is None else [label.cpu().numpy() for label in labels]
+
+    def _linear_head(self) -> LinearHead | None:
+        """Return the linear layer from soft concepts to labels as arrays, if that is what the model has."""
+        layer = getattr(self, "linear", None)
+        if not isinstance(layer, nn.Linear) or getattr(self.config, "hard", False):
+            return None
+        return linear_head(layer, self.space.sizes, tuple(self.label_sizes))
+
+    def supervision(self, data: Annotations) -> Tensor:
+        """Return which concepts are supervised (examples x concepts, true or false); never one that is missing."""
+        return supervision_mask(cast(Supervision, self.config), self.space, data, self.seed)
+
+    def supervised_concepts(self, data: SplitData) -> Codes:
+        """Return the concept labels of a training split that it learns from: codes, -1 where it sees none."""
+        if not isinstance(self.config, Supervision) or not getattr(self.config, "concept_weight", 0):
+            return super().supervised_concepts(data)
+        mask = self.supervision(to_annotations(data, torch.device("cpu")))
+        return np.asarray(np.where(mask.numpy(), data.given_concepts, -1))
 
     def about(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
@@ -287,7 +359,7 @@ class NeuralModel(Model, nn.Module):
     def restore(self, folder: Path, device: str) -> None:
         """Read the weights, ready to predict on a device."""
         if self.config.input not in ("auto", "image"):
-            self.read_as(_read_input(folder))
+            self.read_as(read_input(folder / INPUT))
         try:
             self.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
         except (OSError, SafetensorError, RuntimeError) as error:
@@ -314,14 +386,6 @@ class ConceptModel(NeuralModel):
         return ConceptEncoder(self.space, self.layout, backbone, share, widths, self.knowledge.subconcepts)
 
 
-def _read_input(folder: Path) -> ModelInput:
-    """Return what a run's network reads."""
-    try:
-        return input_from(json.loads((folder / INPUT).read_bytes()))
-    except (OSError, ValueError) as error:
-        raise DataError(f"{str(folder / INPUT)!r} cannot be read: {error}") from None
-
-
 def _tensor(setting: Array) -> Tensor:
     return torch.from_numpy(setting if setting.ndim == 1 else setting.astype(np.float32))
 
@@ -331,27 +395,58 @@ def _array(probabilities: Tensor) -> Array:
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-def softmax_each(logits: Sequence[Tensor]) -> list[Tensor]:
-    """Return the probabilities of each label or concept from its logits."""
-    return [scores.softmax(dim=1) for scores in logits]
+def _perceiving() -> list[str]:
+    """Return the networks that can take their concepts from another model, those of one folder side by side."""
+    networks = [made for name in MODELS if issubclass(made := MODELS[name], NeuralModel) and made.why_pictures is None]
+    return [made.name for made in sorted(networks, key=lambda made: made.__module__)]
 
 
-def as_probabilities(setting: Tensor, own: Tensor) -> Tensor:
-    """Return what a concept is set to, codes or probabilities, as probabilities like the model's own."""
-    if setting.is_floating_point():
-        return setting.to(own.dtype)
-    return one_hot_like(setting, own)
+def load_network(folder: Path, device: str = "cpu") -> NeuralModel:
+    """Return the trained network of a run, refusing a model of another kind."""
+    model = load_model(folder, device)
+    if not isinstance(model, NeuralModel):
+        raise ConfigError(f"{str(folder)!r} holds {model.name!r}, which is no network: it has no layers to look into")
+    return model
 
 
-def is_set(own: Tensor, setting: Tensor) -> Tensor:
-    """Return in which examples a concept is set to something else than what the model predicts."""
-    return (as_probabilities(setting, own) - own).abs().amax(dim=1) > SAME
+def _fit(
+    models: Sequence[NeuralModel], train_data: SplitData, valid: SplitData, report: Report, together: bool
+) -> None:
+    """Fit one model, or seeds of it side by side, each keeping the epoch that is best on validation."""
+    first = models[0]
+    device = device_for(first.config.device, first.config.precision)
+    if device.type == "cpu":
+        reuse_memory()
+    config = first.config.model_copy(update={"precision": first.training_precision(device)})
+    if config.is_robust:  # its steps differ in size, and group weights are in no checkpoint
+        config, first.checkpoint = config.model_copy(update={"captured": False}), None
+    channels_last = device.type == "cuda" and config.channels_last and not together
+    for model in models:
+        model.see(train_data)
+        model.to(device)
+        if channels_last:
+            model.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    feed, validation = (first.feed(data, device, channels_last, repeats=True) for data in (train_data, valid))
+    seed_all(first.seed, first.name, "side by side" if together else "training")
+    trainees = [
+        Trainee(model, model.all_phases(feed), partial(model.validation_f1, validation), order, model.seed)
+        for model, order in zip(models, _orders(models, device) if together else [None], strict=True)
+    ]
+    try:
+        facts = train(trainees, feed, config, report, first.checkpoint)
+    except torch.OutOfMemoryError:
+        raise RunFailed(f"device {device} has not enough memory; lower batch_size") from None
+    for model, trainee in zip(models, trainees, strict=True):
+        model.history, model.training_facts = trainee.history or [_as_given(model, feed, validation)], facts
+        model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
 
 
-def apply_interventions(concepts: list[Tensor], do: Mapping[int, Tensor]) -> list[Tensor]:
-    """Return concept probabilities with those in `do` set; where `do` repeats the model's own, they stay."""
-    changed = list(concepts)
-    for place, setting in do.items():
-        own = concepts[place]
-        changed[place] = torch.where(is_set(own, setting)[:, None], as_probabilities(setting, own), own)
-    return changed
+def _orders(models: Sequence[NeuralModel], device: torch.device) -> list[torch.Generator]:
+    """Return what shuffles the examples of each model, as if it were alone."""
+    return [torch.Generator(device).manual_seed(seed_of(model.seed, model.name, "training")) for model in models]
+
+
+def _as_given(model: NeuralModel, feed: Feed, validation: Feed) -> Epoch:
+    """Return how a model answers that has nothing to learn: its concepts are perceived, and its rule is given."""
+    right, score = (float(model.validation_f1(split, "labels")) for split in (feed, validation))
+    return Epoch("as given", 1, 1 - right, score, True)

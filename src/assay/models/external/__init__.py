@@ -1,1 +1,0 @@
-"""Models trained elsewhere: any torch module, and PyTorch-Concepts."""
