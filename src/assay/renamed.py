@@ -15,6 +15,9 @@ ROOMS = {
     "plots": ("base",), "processes": ("base",), "progress": ("base",), "registry": ("base",), "seeds": ("base",),
     "concepts": ("logic",), "predictions": ("contracts",), "data": ("dataset", "exchange", "contracts", "base"),
     "mending": ("lab",), "studies": ("lab",), "suites": ("lab",),
+    "models.core.losses": ("models", "models.core.tensors"), "models.core.neural": ("models", "models.core.tensors"),
+    "models.concept.head_inputs": ("models", "models.concept.heads"), "models.external": ("models",),
+    "models.external.wrapped": ("models",), "models.external.pyc": ("models",),
 }  # fmt: skip
 """Where the names of each old room are offered now."""
 NAMES: dict[str, dict[str, str]] = {}
@@ -29,7 +32,7 @@ class RenamedRooms(Loader):
     ) -> ModuleSpec | None:
         """Return how to load an old room, None for any other module."""
         package, _, room = name.partition(".")
-        return ModuleSpec(name, self) if package == "assay" and room in ROOMS else None
+        return ModuleSpec(name, self, is_package=True) if package == "assay" and room in ROOMS else None
 
     def exec_module(self, module: ModuleType) -> None:
         """Let the module look up each name when it is first asked for."""
