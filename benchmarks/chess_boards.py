@@ -4,7 +4,7 @@ import numpy as np
 
 from assay.base import rng_for
 from assay.families.chess.games import play_game
-from assay.families.chess.rules import Board
+from assay.families.chess.settings import Board
 from assay.families.chess.task import Chess
 from assay.tasks import TASKS
 from benchmarks.timing import Result, rate

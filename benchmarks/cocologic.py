@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from assay.families.coco.drawing.scene import draw_scene
-from assay.families.coco.scene_templates import HEIGHT, NAMES, WIDTH
+from assay.families.coco.drawing.scene_templates import HEIGHT, NAMES, WIDTH
 from assay.families.coco.task import CocoLogic
 from assay.render import read_photograph
 from assay.tasks import TASKS

@@ -4,7 +4,7 @@ import numpy as np
 
 from assay.base import rng_for
 from assay.families.chess.positions import COLOURS, VALUES
-from assay.families.chess.rules import Board
+from assay.families.chess.settings import Board
 from assay.logic import Constraint, Decoder, Knowledge, truth_diagram
 from benchmarks.timing import Result, rate
 

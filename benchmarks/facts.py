@@ -13,11 +13,11 @@ import numpy as np
 
 from assay.base import Codes, Draws
 from assay.counting import count_readings
-from assay.families.chess.rules import Board
-from assay.families.coco.scene_templates import OBJECT_KINDS
+from assay.families.chess.settings import Board
+from assay.families.coco.drawing.scene_templates import OBJECT_KINDS
 from assay.families.coco.synthetic import synthetic_album
 from assay.families.sudoku.boards import BoardShape, valid_boards
-from assay.families.sudoku.corruption import corrupt_by_actions
+from assay.families.sudoku.source import corrupt_by_actions
 from assay.logic import Knowledge, bits, digits, evaluate, true_outcomes, truth_diagram
 from assay.tasks import TASKS
 

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.families.chess.drawing.scene import scene_of
 from assay.families.chess.positions import codes_of
+from assay.families.chess.scene import scene_of
 from assay.render import shoot
 from assay.tasks import TASKS, Task
 from assay.worlds import World

@@ -8,7 +8,7 @@ from PIL import Image, ImageDraw
 from assay.base import rng_for
 from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.drawing.scene import DRAWINGS
-from assay.families.coco.scene_templates import OBJECT_KINDS, SCENE_KINDS
+from assay.families.coco.drawing.scene_templates import OBJECT_KINDS, SCENE_KINDS
 from assay.render import Canvas
 from assay.tasks import TASKS
 from assay.worlds import CONTENT, World

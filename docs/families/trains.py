@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.families.trains.changes import remove_roofs, swap_loads
 from assay.families.trains.drawing.appearance import TrainAppearance
 from assay.families.trains.drawing.scene import train_scene
+from assay.families.trains.source import remove_roofs, swap_loads
 from assay.families.trains.task import MichalskiTrains
 from assay.worlds import World
 

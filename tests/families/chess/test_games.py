@@ -11,7 +11,7 @@ import pytest
 from assay.base import ConfigError
 from assay.families.chess.games import play_game
 from assay.families.chess.positions import codes_of
-from assay.families.chess.rules import Board
+from assay.families.chess.settings import Board
 from assay.tasks import TASKS
 
 RULES = Board().knowledge()

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, rng_for
-from assay.families.chess.drawing.scene import scene_of
 from assay.families.chess.positions import VALUES, codes_of
+from assay.families.chess.scene import scene_of
 from assay.families.chess.task import Chess
 from assay.render import label_pixels, shoot
 from assay.tasks import TASKS

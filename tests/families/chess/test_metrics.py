@@ -5,7 +5,7 @@ import pytest
 
 from assay.base import rng_for
 from assay.families.chess.positions import codes_of
-from assay.families.chess.rules import Board
+from assay.families.chess.settings import Board
 from assay.metrics import METRICS, Evidence, violations_of
 
 BOARD = Board()

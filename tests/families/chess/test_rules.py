@@ -6,7 +6,7 @@ import pytest
 
 from assay.base import rng_for
 from assay.families.chess.positions import VALUES, codes_of
-from assay.families.chess.rules import Board
+from assay.families.chess.settings import Board
 from assay.logic import Decoder, evaluate, true_outcomes, truth_diagram
 
 RULES = Board().knowledge()

@@ -10,7 +10,7 @@ from assay.base import AssayError, Settings
 from assay.cli import main
 from assay.dataset import Dataset, Recipe, make
 from assay.families.chess.games import play_game
-from assay.families.chess.rules import Board
+from assay.families.chess.settings import Board
 from assay.families.chess.task import Chess
 from assay.tasks import TASKS
 from tests.families.chess.test_rules import plainly_broken

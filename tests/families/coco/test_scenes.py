@@ -5,7 +5,7 @@ import pytest
 
 from assay.families.coco.drawing.brush import Appearance, Brush
 from assay.families.coco.drawing.scene import DRAWINGS, draw_scene
-from assay.families.coco.scene_templates import HEIGHT, NAMES, OBJECT_KINDS, SCENE_KINDS, WIDTH
+from assay.families.coco.drawing.scene_templates import HEIGHT, NAMES, OBJECT_KINDS, SCENE_KINDS, WIDTH
 from assay.families.coco.synthetic import synthetic_album
 from assay.render import Canvas, Letterbox
 from assay.tasks import TASKS

@@ -11,8 +11,8 @@ import pytest
 from assay.base import ConfigError, DataError, KnowledgeError, Settings
 from assay.cli import main
 from assay.dataset import Dataset, make, recipe_from
+from assay.families.coco.drawing.scene_templates import NAMES
 from assay.families.coco.export import write_coco
-from assay.families.coco.scene_templates import NAMES
 from assay.families.coco.settings import RULES
 from assay.logic import Knowledge
 from assay.tasks import TASKS

@@ -8,7 +8,7 @@ import pytest
 
 from assay.base import Draws
 from assay.families.sudoku.boards import BoardShape, valid_boards
-from assay.families.sudoku.corruption import corrupt_by_actions
+from assay.families.sudoku.source import corrupt_by_actions
 from assay.families.sudoku.task import Sudoku
 from assay.worlds import CONTENT
 from tests.families.drawn import codes_of, worlds_of

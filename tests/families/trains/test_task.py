@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, ConfigError, KnowledgeError
-from assay.families.trains.changes import remove_roofs, swap_loads
-from assay.families.trains.source import ATTRIBUTES
+from assay.families.trains.source import ATTRIBUTES, remove_roofs, swap_loads
 from assay.logic import evaluate
 from assay.tasks import TASKS
 from assay.worlds import World

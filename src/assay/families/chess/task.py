@@ -17,12 +17,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.base import Array, ConfigError
-from assay.families.chess.drawing.diagram import diagram_regions, draw_diagram
-from assay.families.chess.drawing.scene import FARTHEST, chess_style, scene_of
+from assay.families.chess.diagram import diagram_regions, draw_diagram
 from assay.families.chess.games import Games, PlayedGames, RecordedGames, read_games
 from assay.families.chess.positions import fens
-from assay.families.chess.rules import Board
-from assay.families.chess.settings import ChessConfig, ChessSaneConfig
+from assay.families.chess.scene import FARTHEST, chess_style, scene_of
+from assay.families.chess.settings import Board, ChessConfig, ChessSaneConfig
 from assay.families.chess.source import PositionPlan, PositionSource, game_names
 from assay.logic import TRUE, Evaluator, Formula, Knowledge, conjunction, parse, shape_of
 from assay.render import Layout, Picture, Scene

@@ -10,7 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from assay.base import ConfigError, Settings, check_names, rng_for, suggestion
 from assay.families.clevr.placement import CameraView, Placement
 from assay.families.clevr.scene import COLOURS, MATERIALS, SHAPES, SIZES
-from assay.families.rsbench.formulas import read_formula, read_symbols
+from assay.families.rsbench.released import read_formula, read_symbols
 from assay.logic import Formula, Not, conjunction, parse
 from assay.tasks import SceneConfig
 

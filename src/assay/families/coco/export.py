@@ -12,7 +12,7 @@ import numpy as np
 
 from assay.base import Array, write_atomically, write_folder
 from assay.families.coco.drawing.scene import draw_scene
-from assay.families.coco.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
+from assay.families.coco.drawing.scene_templates import CROWDED, HEIGHT, NAMES, WIDTH
 from assay.families.coco.synthetic import SyntheticAlbum, synthetic_album
 from assay.render import encode_png
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from assay.base import GOLDEN, Array, fractions, mix_words
 from assay.families.coco.album import Album
-from assay.families.coco.scene_templates import (
+from assay.families.coco.drawing.scene_templates import (
     CROWDED,
     EYE,
     HEIGHT,

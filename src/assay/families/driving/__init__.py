@@ -10,5 +10,5 @@ TASKS.add(
 )
 TASKS.add("bdd-oia", "the same in photographs of BDD-OIA, or in drawn scenes", "assay.families.driving.bdd_oia:BddOia")
 EXPORTS.add(
-    "bdd-oia", "images and annotations of driving, as BDD-OIA has them", "assay.families.driving.export:write_bdd"
+    "bdd-oia", "images and annotations of driving, as BDD-OIA has them", "assay.families.driving.bdd_files:write_bdd"
 )

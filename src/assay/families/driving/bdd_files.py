@@ -1,9 +1,10 @@
-"""Reading BDD-OIA: photographs from behind a windscreen, with the actions and the reasons that people gave for them.
+"""The files of BDD-OIA, read and written: photographs from behind a windscreen, with actions and the reasons for them.
 
 The folder is the one that its archive unpacks to: `train_25k_images_actions.json`, `train_25k_images_reasons.json`, the
 same for `val` and `test`, and `data/` with the images. An actions file lists `images` (`id`, `file_name`) and
 `annotations`, of which the one at place `id` has the `category`: forward, stop, left, right and, mostly, confusing,
-each 0 or 1. A reasons file lists for a `file_name` the 21 concepts as `reason`.
+each 0 or 1. A reasons file lists for a `file_name` the 21 concepts as `reason`. What is written goes back in with
+`assay make bdd-oia --set folder=FOLDER`, and into any program that reads BDD-OIA.
 """
 
 import hashlib
@@ -16,7 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import Array, Codes, DataError
+from assay.base import Array, Codes, DataError, write_atomically
+from assay.dataset import Dataset, SplitData
+from assay.families.driving.rules import ACTIONS, CONCEPTS
 
 PARTS = {"train": "train", "valid": "val", "test": "test"}
 """Our names of the splits, and theirs."""
@@ -174,3 +177,32 @@ def _there(rows: Rows, images: Path, folder: Path, skip_missing: bool) -> list[s
             f"BDD-OIA: {missing:,} of {len(rows):,} images are not in {images.name!r}, the first is {first!r}{hint}"
         )
     return there
+
+
+def write_bdd(dataset: Dataset, splits: Sequence[str], folder: Path) -> dict[str, int]:
+    """Write splits of a driving dataset; return how many examples of each. BDD-OIA knows of no emergency."""
+    knowledge = dataset.knowledge
+    if not set(CONCEPTS) <= set(knowledge.space.names) or not set(ACTIONS) <= set(knowledge.label_names):
+        raise DataError(f"{str(dataset.folder)!r} is of task {dataset.name!r}; only driving can be written as BDD-OIA")
+    return {name: _write_split(dataset[name], folder) for name in splits}
+
+
+def _write_split(data: SplitData, folder: Path) -> int:
+    space, labels = data.knowledge.space, data.knowledge.label_names
+    concepts = data.concepts[:, [space.place(name) for name in CONCEPTS]].tolist()
+    actions = data.labels[:, [labels.index(name) for name in ACTIONS]].tolist()
+    images, notes, reasons = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
+    for place, number in enumerate(data.index.tolist()):
+        file = f"{data.name}-{number:06d}.png"
+        write_atomically(folder / "data" / file, data.files([place])[0])
+        images.append({"id": place, "file_name": file})
+        notes.append({"id": place, "category": [*actions[place], 0]})
+        reasons.append({"file_name": file, "reason": concepts[place]})
+    stem = f"{PARTS.get(data.name, data.name)}_25k_images"
+    write_atomically(folder / f"{stem}_actions.json", _json({"images": images, "annotations": notes}))
+    write_atomically(folder / f"{stem}_reasons.json", _json(reasons))
+    return len(images)
+
+
+def _json(data: Any) -> bytes:
+    return (json.dumps(data) + "\n").encode()

@@ -15,8 +15,7 @@ import numpy as np
 from assay.base import DataError
 from assay.families.driving.bdd_files import Frames, read_frames
 from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
-from assay.families.driving.settings import BddOiaConfig
-from assay.families.driving.task import Driving
+from assay.families.driving.task import BddOiaConfig, Driving
 from assay.families.photos.source import ChosenSource
 from assay.logic import Knowledge, Odds, Value, parse
 from assay.render import Picture, read_photograph

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from assay.base import ConfigError, FormulaError, Settings, suggestion
-from assay.families.rsbench.formulas import read_formula, read_symbols
+from assay.families.rsbench.released import read_formula, read_symbols
 from assay.logic import (
     Concept,
     ConceptSpace,

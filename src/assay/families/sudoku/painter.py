@@ -15,8 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from assay.base import Array, ConfigError
 from assay.families.handwriting.digits import SIDE
 from assay.families.sudoku.boards import BLANK, SYMBOLS, read_board
-from assay.families.sudoku.handwriting import Writing
-from assay.families.sudoku.style import WARPS, BoardAppearance, Font, marks_of, written_cells
+from assay.families.sudoku.style import WARPS, BoardAppearance, Font, Writing, marks_of, written_cells
 from assay.render import ellipse_points
 from assay.worlds import CONTENT, Style
 

@@ -7,9 +7,8 @@ from pydantic import Field, model_validator
 
 from assay.base import ConfigError, Settings
 from assay.families.sudoku.boards import BoardShape, Incomplete
-from assay.families.sudoku.handwriting import Hand
 from assay.families.sudoku.source import ConceptKind, violations_fault
-from assay.families.sudoku.style import BoardAppearance, Font, Ink
+from assay.families.sudoku.style import BoardAppearance, Font, Hand, Ink
 from assay.tasks import TaskConfig
 
 RELEASED = {

@@ -7,8 +7,7 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.base import AssayError, ConfigError, suggestion
 from assay.families.trains.drawing.appearance import Background, Visualization
-from assay.families.trains.predicates import ON_LISTS, PREDICATES
-from assay.families.trains.rules import HEAD, RULES, TEMPLATE
+from assay.families.trains.rules import HEAD, ON_LISTS, PREDICATES, RULES, TEMPLATE
 from assay.families.trains.source import Distribution, train_space
 from assay.logic import ConceptSpace, Formula, parse, shape_of
 from assay.tasks import SceneConfig

@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.base import Settings
-from assay.families.trains.changes import change_train, remove_roofs, swap_loads
 from assay.families.trains.drawing.appearance import FARTHEST, Background, TrainAppearance
 from assay.families.trains.rules import cars_at_least, cars_at_most, laws_of, michalski_cars
 from assay.families.trains.settings import RELEASED, WORDS, TrainsConfig
@@ -26,8 +25,11 @@ from assay.families.trains.source import (
     TrainDistribution,
     TrainSource,
     cars_of,
+    change_train,
     kinds_of,
     michalski_text,
+    remove_roofs,
+    swap_loads,
     train_space,
 )
 from assay.logic import TRUE, Formula, Knowledge, Not, Value, conjunction

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.families.driving.drawing import cars, obstacles, people, road, signals, town
+from assay.families.driving.drawing import road, town, traffic
 from assay.families.driving.drawing.model import paint, place
 from assay.render import Camera, Instance, Material, Scene, pose
 
@@ -77,9 +77,9 @@ def draw_style(rng: np.random.Generator) -> dict[str, Any]:
     def thing(kinds: Sequence[str], colours: int) -> list[Any]:
         return [pick(kinds), int(rng.integers(colours)), *jitter(3)]
 
-    kinds = dict.fromkeys(("follow", "car", "left_follow", "right_follow"), cars.CARS)
-    kinds |= {"person": ("first", "second"), "rider": people.BIKES, "other_obstacle": obstacles.LOW}
-    kinds |= dict.fromkeys(("left_obstacle", "right_obstacle"), obstacles.LARGE)
+    kinds = dict.fromkeys(("follow", "car", "left_follow", "right_follow"), traffic.CARS)
+    kinds |= {"person": ("first", "second"), "rider": traffic.BIKES, "other_obstacle": traffic.LOW}
+    kinds |= dict.fromkeys(("left_obstacle", "right_obstacle"), traffic.LARGE)
     return {
         "camera": jitter(4),
         "day": pick(town.DAYS),
@@ -90,10 +90,10 @@ def draw_style(rng: np.random.Generator) -> dict[str, Any]:
         "mirrored": bool(rng.integers(2)),
         "elsewhere": [name for name in ELSEWHERE if rng.integers(2)],
         "things": {name: thing(kinds[name], 1000) for name in SPOTS},
-        "sign": pick(signals.SIGNS),
+        "sign": pick(road.SIGNS),
         "sign_side": pick(("left", "right")),
         "crossing": pick(road.CROSSINGS),
-        "bonnet": int(rng.integers(len(cars.COLOURS))),
+        "bonnet": int(rng.integers(len(traffic.COLOURS))),
         "town": _town(rng),
         "first": int(rng.integers(4)),
     }
@@ -162,12 +162,14 @@ def _object(name: str, style: Mapping[str, Any]) -> list[Instance]:
     matrix = pose(at, side * spot.turn + swing * spot.swing)
     if name in ("follow", "car", "left_follow", "right_follow"):
         blinks = {"left_follow": -1, "right_follow": 1}.get(name, 0)
-        return place(cars.car(kind, blinks), matrix, name, {"body": paint(*_pick_colour(cars.COLOURS, tone), 0.3)})
+        return place(
+            traffic.car(kind, blinks), matrix, name, {"body": paint(*_pick_colour(traffic.COLOURS, tone), 0.3)}
+        )
     if name == "person":
-        return place(people.walker(kind == "first"), matrix, name, _clothes(tone))
+        return place(traffic.walker(kind == "first"), matrix, name, _clothes(tone))
     if name == "rider":
-        return place(people.rider(kind), matrix, name, _clothes(tone))
-    return place(obstacles.obstacle(kind), matrix, name)
+        return place(traffic.rider(kind), matrix, name, _clothes(tone))
+    return place(traffic.obstacle(kind), matrix, name)
 
 
 def _pick_colour(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[int, int, int]:
@@ -176,22 +178,22 @@ def _pick_colour(colours: Sequence[tuple[int, int, int]], tone: int) -> tuple[in
 
 def _clothes(tone: int) -> dict[str, Material]:
     return {
-        "top": paint(*_pick_colour(people.CLOTHES, tone), 0.85),
-        "trousers": paint(*_pick_colour(people.TROUSERS, tone // 8), 0.9),
-        "skin": paint(*_pick_colour(people.SKINS, tone // 32), 0.7),
-        "hair": paint(*_pick_colour(people.HAIRS, tone // 128), 0.9),
-        "helmet": paint(*_pick_colour(people.CLOTHES, tone // 5 + 3), 0.25),
-        "frame": paint(*_pick_colour(cars.COLOURS, tone // 7), 0.3),
+        "top": paint(*_pick_colour(traffic.CLOTHES, tone), 0.85),
+        "trousers": paint(*_pick_colour(traffic.TROUSERS, tone // 8), 0.9),
+        "skin": paint(*_pick_colour(traffic.SKINS, tone // 32), 0.7),
+        "hair": paint(*_pick_colour(traffic.HAIRS, tone // 128), 0.9),
+        "helmet": paint(*_pick_colour(traffic.CLOTHES, tone // 5 + 3), 0.25),
+        "frame": paint(*_pick_colour(traffic.COLOURS, tone // 7), 0.3),
     }
 
 
 def _lamps(facts: Facts) -> list[Instance]:
     """Return the gantry and its lamps, lit or not."""
-    instances = place(signals.gantry(), pose([0, GANTRY_AT, 0]))
-    for name, (x, z, _) in signals.HEADS.items():
+    instances = place(road.gantry(), pose([0, GANTRY_AT, 0]))
+    for name, (x, z, _) in road.HEADS.items():
         lit = facts[name]
         where = pose([x, GANTRY_AT - 0.06, z])
-        instances += place(signals.lamp(name), where, name if lit else "", {"lamp": signals.lamp_paint(name, lit)})
+        instances += place(road.lamp(name), where, name if lit else "", {"lamp": road.lamp_paint(name, lit)})
     return instances
 
 
@@ -202,7 +204,7 @@ def _sign(stop: bool, other: str, side: int) -> list[Instance]:
     thing = "stop_sign" if stop else "other_sign"
     at = side * SIGN_AT[0], SIGN_AT[1]
     low, high = pose([*at, 0]), pose([*at, 3.1])
-    return place(signals.post(), low, thing) + place(signals.sign(name), high, thing)
+    return place(road.post(), low, thing) + place(road.sign(name), high, thing)
 
 
 def _surroundings(listed: Sequence[Sequence[Any]]) -> list[Instance]:
@@ -218,10 +220,10 @@ def _own_car(emergency: bool, style: Mapping[str, Any]) -> list[Instance]:
     yaw, pitch = -1.5 * style["camera"][2], 0.8 * style["camera"][3]
     where = pose([x, y, z], yaw) @ pose([0, 0, 0], tilt=pitch) @ pose([0, 2.05, -1.68], tilt=12.0)
     if emergency:
-        parts = (cars.bonnet(), cars.beacons())
+        parts = (traffic.bonnet(), traffic.beacons())
         return [instance for part in parts for instance in place(part, where, "emergency", AMBULANCE)]
-    colour = cars.COLOURS[style["bonnet"]]
+    colour = traffic.COLOURS[style["bonnet"]]
     trim = tuple(int(0.8 * part) for part in colour)
     return place(
-        cars.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)}
+        traffic.bonnet(), where, "", {"body": paint(*colour, 0.35), "trim": paint(trim[0], trim[1], trim[2], 0.4)}
     )

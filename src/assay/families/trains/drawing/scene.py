@@ -1,17 +1,35 @@
-"""A train as a scene: the engine, the cars behind it, the rails, and what they stand in."""
+"""A train as a scene: the engine, the cars behind it, the rails, and what they stand in.
+
+That is a studio, or a desert seen from above, at eye level, or through a fisheye lens.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
-from assay.base import Array
-from assay.families.trains.drawing import blocks, cars, engine, loads, materials, roofs
+from assay.base import Array, rng_for
+from assay.families.trains.drawing import blocks, cars, materials
 from assay.families.trains.drawing.appearance import TrainAppearance
-from assay.families.trains.drawing.backgrounds import surroundings
 from assay.families.trains.drawing.materials import bevelled_box
 from assay.logic import Value
-from assay.render import Instance, Material, Mesh, Scene, mesh_of, pose, union
+from assay.render import (
+    AreaLight,
+    Camera,
+    Ground,
+    Instance,
+    Material,
+    Mesh,
+    Scene,
+    Sky,
+    Sun,
+    Texture,
+    linear_rgb,
+    mesh_of,
+    pose,
+    union,
+)
 
 Car = Mapping[str, Value]
 PIVOT = (0.0, -0.1)
@@ -68,10 +86,10 @@ def _rails(length: int) -> cars.Pieces:
 
 
 def _toys(train: Sequence[Car]) -> Iterator[Piece]:
-    first, *places = _places([engine.ENGINE_SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
+    first, *places = _places([cars.ENGINE_SPACE, *(cars.SPACE[str(car["length"])] for car in train)])
     for mesh, material in _rails(SLEEPERS):
         yield mesh, material, _at(0.0, -SUNK), RAIL, ""
-    for part, mesh, material in engine.engine():
+    for part, mesh, material in cars.engine():
         yield mesh, material, _at(first, -SUNK), ENGINE, part
     for number, (car, x) in enumerate(zip(train, places, strict=True), start=1):
         yield from _toy_car(car, x, f"car{number}")
@@ -86,7 +104,7 @@ def _toy_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
     for mesh, material in cars.wheels(int(car["axles"]), length):
         yield mesh, material, at, thing, "wheels"
     if car["roof"] != "none":
-        yield roofs.roof(str(car["roof"]), length), colour, at, thing, "roof"
+        yield cars.roof(str(car["roof"]), length), colour, at, thing, "roof"
     if car["load"] != "none":
         yield from _toy_loads(str(car["load"]), int(car["loads"]), x, length, thing)
 
@@ -94,10 +112,10 @@ def _toy_car(car: Car, x: float, thing: str) -> Iterator[Piece]:
 def _toy_loads(kind: str, count: int, x: float, length: str, thing: str) -> Iterator[Piece]:
     room = cars.body(length) - 3 * cars.THICK
     step = min(1.05, room / max(1, count))
-    size = min(LARGEST, step / loads.WIDE)
+    size = min(LARGEST, step / cars.WIDE)
     for place in range(count):
         at = _at(x + ((count - 1) / 2 - place) * step, cars.DECK + cars.STAND - SUNK, size)
-        for mesh, material in loads.load(kind):
+        for mesh, material in cars.load(kind):
             yield mesh, material, at, thing, f"payload{place + 1}"
 
 
@@ -136,3 +154,74 @@ def positions(scene: Scene) -> dict[str, tuple[float, float, float]]:
     boxes = {name: np.stack(ends) for name, ends in corners.items()}
     middles = {name: (ends[:, 0].min(axis=0) + ends[:, 1].max(axis=0)) / 2 for name, ends in boxes.items()}
     return {name: (float(at[0]), float(at[1]), float(at[2])) for name, at in middles.items()}
+
+
+FOV = 49.134
+"""The horizontal angle of a lens of 35 mm on a sensor of 32 mm."""
+FISHEYE = 98.03
+"""That of an equisolid lens of 15 mm on a sensor of 24.89 mm."""
+TILE, TEXELS = 24.0, 768
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """All of a scene but the train."""
+
+    camera: Camera
+    lights: tuple[AreaLight | Sun, ...]
+    sky: Sky
+    ground: Ground
+    exposure: float
+
+
+@cache
+def surroundings(background: str) -> Surroundings:
+    """Return the stage of a background."""
+    if background == "base":
+        return _studio()
+    camera = {
+        "desert": Camera((0.0, 11.0, 4.0), (0.0, 0.0, 0.0), FOV),
+        "desert_sky": Camera((0.0, 11.0, 3.0), (0.0, 0.0, 1.1), FOV),
+        "fisheye": Camera((0.0, 7.0, 3.0), (0.0, 0.0, 0.5), FISHEYE, projection="fisheye"),
+    }[background]
+    return _desert(camera)
+
+
+def _studio() -> Surroundings:
+    middle = (0.0, 0.0, 0.0)
+    lights = (AreaLight((6.5, 6.5, 6.0), middle, 3.0, 760.0), AreaLight((-6.5, 4.0, 5.5), middle, 4.0, 420.0))
+    ground = Ground(Material(linear_rgb(176, 178, 182), roughness=0.9))
+    return Surroundings(
+        Camera((0.0, 11.0, 4.0), middle, FOV), lights, Sky((0.42,) * 3, (0.42,) * 3, (0.3,) * 3), ground, 1.0
+    )
+
+
+def _desert(camera: Camera) -> Surroundings:
+    sun = Sun((-0.55, 0.6, 0.75), 3.0, angle=1.0, color=(1.0, 0.95, 0.86))
+    sky = Sky(zenith=(0.11, 0.27, 0.62), horizon=(0.55, 0.68, 0.82), below=(0.4, 0.31, 0.2))
+    sand = Material(roughness=1.0, texture=Texture(_sand(), (-TILE / 2, -TILE / 2), (TILE, TILE)))
+    return Surroundings(camera, (sun,), sky, Ground(sand), 1.0)
+
+
+@cache
+def _sand() -> Array:
+    """Return a square of sand that repeats: soft patches, and ripples that the wind has drawn."""
+    rng = rng_for(0, "trains", "sand")
+    patches: Array = np.sum([_noise(rng, waves) / waves**0.6 for waves in (3, 6, 12, 24, 96, 300)], axis=0)
+    rows, columns = np.mgrid[0:TEXELS, 0:TEXELS] * (2 * np.pi / TEXELS)
+    bend = _noise(rng, 5)
+    ripples = np.sin(34 * rows + 6 * columns + 2.2 * bend) * (0.6 + 0.4 * np.tanh(_noise(rng, 4)))
+    light = 1.0 + 0.075 * patches / patches.std() + 0.04 * ripples
+    colour: Array = np.clip(np.array([206, 164, 112]) * light[:, :, None], 0, 255).astype(np.uint8)
+    return colour
+
+
+def _noise(rng: np.random.Generator, waves: int) -> Array:
+    """Return smooth noise of about so many waves across, periodic, of standard deviation 1."""
+    white = np.fft.rfft2(rng.standard_normal((TEXELS, TEXELS)))
+    high = np.fft.fftfreq(TEXELS, 1 / TEXELS)[:, None]
+    wide = np.fft.rfftfreq(TEXELS, 1 / TEXELS)[None, :]
+    gains = np.exp(-((np.hypot(high, wide) / waves) ** 2))
+    noise = np.fft.irfft2(white * gains, s=(TEXELS, TEXELS))
+    smooth: Array = (noise - noise.mean()) / noise.std()
+    return smooth

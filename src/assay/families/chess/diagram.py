@@ -7,8 +7,8 @@ import numpy as np
 from PIL import ImageDraw, ImageFont
 
 from assay.base import Array
-from assay.families.chess.drawing.pieces import KINDS
 from assay.families.chess.positions import SQUARES
+from assay.families.chess.scene import KINDS
 from assay.render import Box, Canvas, Picture, ellipse_points
 from assay.worlds import Style
 
