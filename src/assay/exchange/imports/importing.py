@@ -1,7 +1,4 @@
-"""Import data of any origin: a folder in a known layout, a table in memory, or an image dataset of Hugging Face.
-
-The layouts that are known, and which of them a source has.
-"""
+"""Import data of any origin: a folder in a known layout, a table in memory, or an image dataset of Hugging Face."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import DataError, Settings, UnknownName, suggestion, validate
+from assay.contracts import CONCEPT, LABEL
 from assay.dataset import Dataset
 from assay.exchange.imports.attribute_files import is_awa2, is_celeba, is_cub, read_awa2, read_celeba, read_cub
 from assay.exchange.imports.hub import is_hub, read_hub, table_of_parts
@@ -23,16 +21,32 @@ from assay.exchange.imports.object_files import (
     read_label_studio,
 )
 from assay.exchange.imports.plain_table import (
+    NUISANCE,
+    Columns,
     columns_of_rows,
     find_table,
     is_derm7pt,
     read_columns,
     read_derm7pt,
     read_folder,
+    source_names,
     table_from,
 )
-from assay.exchange.imports.source import RULE, ImportSettings, SourceTable, plain_name, rule_settings, split_name
-from assay.exchange.imports.write import write_dataset
+from assay.exchange.imports.source import (
+    RULE,
+    ImportSettings,
+    RuleFile,
+    SourceTable,
+    files_in,
+    plain_name,
+    read_rule,
+    rule_settings,
+    split_name,
+    to_values,
+    values_in,
+)
+from assay.exchange.imports.write import ImportedSplit, codes_of, write_dataset
+from assay.logic import Concept, ConceptSpace, Value
 from assay.render import encode_png
 
 Rule = str | Path | Mapping[str, Any] | None
@@ -211,3 +225,71 @@ def layout_of(folder: Path, settings: ImportSettings) -> str:
             "columns file, concept_NAME and label_NAME, or name one: --set table=FILE"
         )
     return found
+
+
+@dataclass(frozen=True)
+class LabelledFolder:
+    """A folder with a table of concepts in which every cell is known, as it is before it is imported."""
+
+    space: ConceptSpace
+    labels: Mapping[str, tuple[Value, ...]]
+    rule: RuleFile
+    parts: tuple[ImportedSplit, ...]
+
+
+def read_labelled(folder: Path) -> LabelledFolder:
+    """Read a folder with a table of concepts that is whole: every concept and label known, every example in a split."""
+    path = find_table(folder)
+    if path is None:
+        raise DataError(f"{str(folder)!r} has no table of concepts")
+    columns = read_columns(path)
+    names, label_names = (
+        [column.removeprefix(kind) for column in columns if column.startswith(kind)] for kind in (CONCEPT, LABEL)
+    )
+    if "split" not in columns:
+        raise DataError(f"{str(folder)!r}: the table has no column 'split'")
+    if not names or not label_names:
+        raise DataError(f"{str(folder)!r}: the table needs columns 'concept_NAME' and 'label_NAME'")
+    _refuse_gaps(folder, columns)
+    cells = {
+        name: to_values(column, f"column {name!r}") if name.startswith((CONCEPT, LABEL)) else column
+        for name, column in columns.items()
+    }
+    splits = list(dict.fromkeys(map(str, columns["split"])))
+    space = ConceptSpace(tuple(Concept(name, values_in(cells[CONCEPT + name], name)) for name in names))
+    rule = read_rule(rule_settings(folder / RULE if (folder / RULE).is_file() else None), space, label_names, splits)
+    labels = {name: values_in(cells[LABEL + name], name) for name in label_names}
+    if rule.knowledge is not None:
+        labels = {label.name: label.values for label in rule.knowledge.labels}
+    return LabelledFolder(
+        space, labels, rule, tuple(_labelled_part(name, folder, cells, space, labels) for name in splits)
+    )
+
+
+def _refuse_gaps(folder: Path, columns: Columns) -> None:
+    for name, column in columns.items():
+        if name in ("split", "file") or name.startswith((CONCEPT, LABEL)):
+            gap = next((row for row, value in enumerate(column) if value is None or value == ""), None)
+            if gap is not None:
+                raise DataError(
+                    f"{str(folder)!r}: column {name!r} is empty in row {gap}; 'assay import' takes concepts with gaps"
+                )
+
+
+def _labelled_part(
+    name: str, folder: Path, columns: Columns, space: ConceptSpace, labels: Mapping[str, tuple[Value, ...]]
+) -> ImportedSplit:
+    rows = [row for row, split in enumerate(columns["split"]) if str(split) == name]
+    part = {key: [column[row] for row in rows] for key, column in columns.items()}
+    concepts = [codes_of(part[CONCEPT + c.name], c.values, f"concept {c.name!r}", gaps=False) for c in space.concepts]
+    codes = [codes_of(part[LABEL + key], values, f"label {key!r}", gaps=False) for key, values in labels.items()]
+    table = SourceTable(
+        files_in(folder, part["file"]) if "file" in part else (),
+        part.get("file", ()),
+        {},
+        {},
+        nuisances={key.removeprefix(NUISANCE): part[key] for key in part if key.startswith(NUISANCE)},
+        sources=[source_names(text) for text in part.get("source", ())],
+        texts=["" if text is None else str(text) for text in part.get("text", ())],
+    )
+    return ImportedSplit(name, table, np.stack(concepts, axis=1), np.stack(codes, axis=1))

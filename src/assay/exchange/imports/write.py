@@ -227,8 +227,8 @@ def _without_rule(space: ConceptSpace, table: SourceTable, claims: RuleFile) -> 
 def _part(table: SourceTable, knowledge: Knowledge, name: str, splits: Sequence[str]) -> ImportedSplit:
     rows = [row for row, split in enumerate(splits) if split == name]
     part = table.take(rows)
-    concepts = [_codes(part.concepts[c.name], c.values, f"concept {c.name!r}") for c in knowledge.space.concepts]
-    labels = [_codes(part.labels[x.name], x.values, f"label {x.name!r}") for x in knowledge.labels]
+    concepts = [codes_of(part.concepts[c.name], c.values, f"concept {c.name!r}") for c in knowledge.space.concepts]
+    labels = [codes_of(part.labels[x.name], x.values, f"label {x.name!r}") for x in knowledge.labels]
     for label, codes in zip(knowledge.labels, labels, strict=True):
         if (codes < 0).any():
             first = part.names[int(np.flatnonzero(codes < 0)[0])]
@@ -236,9 +236,10 @@ def _part(table: SourceTable, knowledge: Knowledge, name: str, splits: Sequence[
     return ImportedSplit(name, part, np.stack(concepts, axis=1), np.stack(labels, axis=1))
 
 
-def _codes(column: Sequence[Value | None], values: tuple[Value, ...], what: str) -> Codes:
+def codes_of(column: Sequence[Value | None], values: tuple[Value, ...], what: str, gaps: bool = True) -> Codes:
+    """Return cells as places in the list of values, -1 where one is not known; without `gaps` that is refused."""
     places = {value: place for place, value in enumerate(values)}
-    unknown = [value for value in column if value is not None and value not in places]
+    unknown = [value for value in column if value not in places and not (gaps and value is None)]
     if unknown:
         raise DataError(f"{what}: the rule never gives the value {unknown[0]!r}")
     return np.array([-1 if value is None else places[value] for value in column], dtype=np.int64)
