@@ -429,3 +429,10 @@ def test_objects_that_are_nothing_but_a_zero_are_there():
     found = label("p([0|T]) :- last(T, 0).", Worlds(space, every, "{each(boxes, {size})}"), head="p")
     lists = [[n for n in row if n < 2] for row in every.tolist()]
     assert found.tolist() == [len(own) > 1 and own[0] == own[-1] == 0 for own in lists]
+
+
+def test_compound_terms_differ_where_their_parts_do():
+    rule = "p(W) :- a(W, A), f(X, A) \\= f(1, 3)."
+    assert formula_of(rule, PAIR) == parse("a != 3")
+    assert formula_of(rule.replace("f(1, 3)", "f(1, 3, 3)"), PAIR) == parse("True")
+    assert formula_of(rule.replace("\\=", "\\=="), PAIR) == parse("True")  # X is no 1 before it is bound

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.counting.backends import count_with as count_with
-    from assay.counting.backends import encode_problem as encode_problem
     from assay.counting.count import ReadingCount as ReadingCount
     from assay.counting.count import count_readings as count_readings
     from assay.counting.count import describe_unused as describe_unused

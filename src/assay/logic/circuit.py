@@ -187,6 +187,17 @@ def compile_diagram(
     >>> from assay.logic import parse
     >>> compile_diagram([parse("a + b")], digits(["a", "b"])).counts[(7,)]
     8
+
+    Parameters
+    ----------
+    formulas
+        What an outcome has the values of, in this order.
+    space
+        The concepts, all of which the diagram reads.
+    order
+        The names of all concepts as they are read; by default the better of two orders.
+    budget
+        The most nodes; a diagram that would have more is refused.
     """
     kinds = [shape_of(formula, space).kind for formula in formulas]
     flat = [ground_formula(formula, space) for formula in formulas]
@@ -197,7 +208,17 @@ def compile_diagram(
 
 
 def compile_part(formulas: Sequence[Formula], space: ConceptSpace, budget: int = BUDGET) -> Diagram:
-    """Compile grounded parts of formulas that were checked as wholes, in the better of two orders of concepts."""
+    """Compile grounded parts of formulas that were checked as wholes, in the better of two orders of concepts.
+
+    Parameters
+    ----------
+    formulas
+        Grounded parts.
+    space
+        The concepts that they are about.
+    budget
+        The most nodes; a diagram that would have more is refused.
+    """
     by_use = _order_of_use(formulas, space)
     by_space = tuple(range(len(space)))
     try:

@@ -149,6 +149,15 @@ def evaluate(formula: Formula, space: ConceptSpace, codes: Codes) -> Array:
     >>> from assay.logic.concepts import digits
     >>> evaluate(f.Var("a") + f.Var("b"), digits(["a", "b"]), np.array([[3, 4], [9, 9]])).tolist()
     [7, 18]
+
+    Parameters
+    ----------
+    formula
+        What to compute.
+    space
+        The concepts, one for each column.
+    codes
+        A row a world; numbers of values, not values.
     """
     if codes.ndim != 2 or codes.shape[1] != len(space):
         raise ValueError(f"codes must have {len(space)} columns, got shape {codes.shape}")

@@ -282,7 +282,17 @@ def compile_tallied(
 
 
 def truth_diagram(formula: Formula, space: ConceptSpace, budget: int = BUDGET) -> Diagram:
-    """Return the diagram of a true-or-false formula in the order of the space, by tallies where it has them."""
+    """Return the diagram of a true-or-false formula in the order of the space, by tallies where it has them.
+
+    Parameters
+    ----------
+    formula
+        What is true or false.
+    space
+        The concepts, in the order in which they are read.
+    budget
+        The most nodes; a diagram that would have more is refused.
+    """
     try:
         return compile_tallied(formula, space, budget=budget)
     except NotTallied:

@@ -113,13 +113,22 @@ class Boundary:
 def boundary_of(label: Formula, space: ConceptSpace, within: Formula = TRUE, types: Sequence[Region] = ()) -> Boundary:
     """Return the boundary of a label among the worlds within; its variants where there are not too many.
 
-    With `types`, these are the near-boundary types, and all that is near.
-
     >>> from assay.logic.concepts import bits
     >>> from assay.logic import parse
     >>> found = boundary_of(parse("lamp and (bus or tram)"), bits(["lamp", "bus", "tram"]))
     >>> [variant.name for variant in found.variants], [type.name for type in found.types]
     (['lamp and bus', 'lamp and tram'], ['not lamp and bus', 'lamp and not bus and not tram', 'not lamp and tram'])
+
+    Parameters
+    ----------
+    label
+        The formula of the label.
+    space
+        The concepts that it is about.
+    within
+        What holds in every world that can occur.
+    types
+        The near-boundary types, and all that is near, instead of those derived.
     """
     # texts and kinds, because True and 1 are the same key
     key = (str(label), str(within), *(concept.kind for concept in space.concepts))

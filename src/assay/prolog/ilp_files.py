@@ -46,7 +46,19 @@ def definitions_text(bias: Bias) -> str:
 def aleph_files(
     problem: IlpProblem, noise: int = 0, nodes: int = 5_000, search: str = "heuristic"
 ) -> Mapping[str, str]:
-    """Return Aleph's files by their endings: settings, modes and background; positive and negative examples."""
+    """Return Aleph's files by their endings: settings, modes and background; positive and negative examples.
+
+    Parameters
+    ----------
+    problem
+        What is to be learned.
+    noise
+        How many negative worlds a clause may cover.
+    nodes
+        How many clauses are tried for each example.
+    search
+        Aleph's way of searching: `heuristic` or `bfs`.
+    """
     language = problem.bias.language
     settings = {
         "clauselength": 1 + language.objects + language.literals, "i": 2, "minpos": 2, "noise": noise, "nodes": nodes,

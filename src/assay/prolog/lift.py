@@ -22,7 +22,7 @@ from assay.logic import (
 )
 from assay.prolog.arithmetic import COMPARE
 from assay.prolog.program import Program, head_of, read_program
-from assay.prolog.symbols import Conditions, Sym, Unifier, comparison, number, opposite, symbol
+from assay.prolog.symbols import Conditions, Sym, Unifier, comparison, opposite, symbol
 from assay.prolog.terms import Term, Variable, chain_of, deref, free_vars, indicator, key_of
 from assay.prolog.unfold import rename_variables, unfold
 from assay.prolog.vocabulary import WORLD, Relation, Vocabulary, atom_of
@@ -37,6 +37,15 @@ def formula_of(program: Program | str, vocabulary: Vocabulary | ConceptSpace, he
     >>> from assay.logic.concepts import digits
     >>> formula_of("big(W) :- a(W, X), b(W, X). big(W) :- a(W, X), X > 7.", digits(["a", "b"]))
     <a == b or a > 7>
+
+    Parameters
+    ----------
+    program
+        A program, or its text.
+    vocabulary
+        The concepts, or the predicates that state them.
+    head
+        The predicate that is the label; by default the one that no other calls.
     """
     read = read_program(program) if isinstance(program, str) else program
     words = vocabulary if isinstance(vocabulary, Vocabulary) else Vocabulary(vocabulary)
@@ -119,28 +128,13 @@ class Lifter(Unifier):
                 return (opposite(self._tried((arguments[0],), depth + 1)),)
             case "forall", 2:
                 return (opposite(self._tried((arguments[0], ("\\+", arguments[1])), depth + 1)),)
-            case "is", 2:
-                return self.bind(arguments[0], number(arguments[1], self.tick))
-            case "=", 2:
-                return self.unify(*arguments)
-            case (("\\=" | "\\==" | "=="), 2):
-                return self._differ(name, *arguments)
+            case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
+                return self.compared(name, *arguments)
             case ("aggregate_all", 3) if deref(arguments[0]) == "count":
                 return self._count(deref(arguments[1]), arguments[2], depth)
         if name in COMPARE and len(arguments) == 2:
             return comparison(name, arguments[0], arguments[1], self.tick)
         raise self.refuse(f"{indicator((name, len(arguments)))} is not understood here")
-
-    def _differ(self, name: str, left: Term, right: Term) -> Conditions | None:
-        mark = len(self.trail)
-        conditions = self.unify(left, right)
-        bound = len(self.trail) > mark
-        self.undo(mark)
-        if bound:
-            return (() if name == "\\==" else None) if name != "==" else None
-        if name == "==":
-            return conditions
-        return () if conditions is None else None if not conditions else (opposite(_both(list(conditions))),)
 
     def unify(self, left: Term, right: Term) -> Conditions | None:
         """Return what must hold for two terms to be equal; two objects are equal if they are in the same slot."""

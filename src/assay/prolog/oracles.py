@@ -64,12 +64,33 @@ def label(program: Program | str, worlds: Worlds, limits: ProofLimits | None = N
     >>> worlds = Worlds(digits(["a", "b"]), np.array([[3, 4], [9, 1]]))
     >>> label("big(W) :- a(W, X), b(W, Y), X + Y > 8.", worlds).tolist()
     [False, True]
+
+    Parameters
+    ----------
+    program
+        A program, or its text.
+    worlds
+        What to label, and how it is passed to the program.
+    limits
+        What the program may use up, in all and for each world.
+    head
+        The predicate of one argument that is the label.
     """
     return Labeller(question_of(program, worlds, head), limits or ProofLimits())(worlds.codes)
 
 
 def question_of(program: Program | str, worlds: Worlds, head: str | None = None) -> Question:
-    """Return the query for worlds: the parsed program, and the predicate that is the label, which it must define."""
+    """Return the query for worlds: the parsed program, and the predicate that is the label, which it must define.
+
+    Parameters
+    ----------
+    program
+        A program, or its text.
+    worlds
+        Their space, and how they are passed to the program.
+    head
+        The predicate that is the label; by default the one that no other calls.
+    """
     read = read_program(program) if isinstance(program, str) else program
     head = head or head_of(read)
     if (head, 1) not in read.clauses:
@@ -112,6 +133,19 @@ def oracle(
     >>> from assay.logic.concepts import digits
     >>> print(oracle("big(W) :- a(W, X), X > 4.", digits(["a"])))
     prolog('big(W) :- a(W, X), X > 4.', 'big', '', a)
+
+    Parameters
+    ----------
+    program
+        The text of the program.
+    space
+        The concepts of the worlds.
+    head
+        The predicate of one argument that is the label.
+    template
+        How a world is written as one term; by default it is passed as facts.
+    name
+        What the program is called in messages.
     """
     read = read_program(program, name)
     rule = Oracle(program, head or head_of(read), template, tuple(Var(concept) for concept in space.names))
@@ -208,11 +242,24 @@ def rule_of(
 ) -> Formula:
     """Return the rule of a program: as a formula if it can be written as one, checked on worlds, else as an oracle.
 
-    `packed` says that worlds fill the slots of each group from the first on; outside of such worlds the rule is free.
-
     >>> from assay.logic.concepts import digits
     >>> rule_of("big(W) :- a(W, X), X > 4.", digits(["a"]))
     <a > 4>
+
+    Parameters
+    ----------
+    program
+        The text of the program.
+    space
+        The concepts of the worlds.
+    head
+        The predicate of one argument that is the label.
+    template
+        How a world is written as one term; by default it is passed as facts.
+    packed
+        Worlds fill the slots of each group from the first on; in all others the rule is free.
+    name
+        What the program is called in messages.
     """
     asked_of = oracle(program, space, head, template, name)
     read = read_program(program, name)

@@ -272,13 +272,22 @@ pairs_values([_-V|T], [V|Vs]) :- pairs_values(T, Vs).
 def with_predefined(text: str, predefined: str, known: Collection[Key] = (), name: str = "program") -> str:
     """Return a program, followed by the predefined predicates that it needs and does not define itself.
 
-    `known` are predicates that the facts of worlds will define.
-
     >>> print(with_predefined("p(X) :- q(X).", "q(X) :- r(X). r(1). s(2)."))
     p(X) :- q(X).
     <BLANKLINE>
     q(X) :- r(X).
     r(1).
+
+    Parameters
+    ----------
+    text
+        The program of a user.
+    predefined
+        What a task defines for its users' programs.
+    known
+        Predicates that the facts of worlds will define.
+    name
+        What the program is called in messages.
     """
     program, shelf = read_program(text, name), read_program(predefined, "predefined")
     clauses = [str(clause) for clause in _needed(program, shelf, known)]

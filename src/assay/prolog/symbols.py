@@ -144,6 +144,22 @@ class Unifier:
             conditions.extend(more)
         return tuple(conditions)
 
+    def compared(self, name: str, left: Term, right: Term) -> Conditions | None:
+        """Return what must hold for `is`, `=`, `==` and their opposites; None if they never do."""
+        if name == "is":
+            return self.bind(left, number(right, self.tick))
+        if name == "=":
+            return self.unify(left, right)
+        mark = len(self.trail)
+        conditions = self.unify(left, right)
+        bound = len(self.trail) > mark
+        self.undo(mark)
+        if name in ("==", "\\==") and bound:
+            conditions = None
+        if name == "==":
+            return conditions
+        return () if conditions is None else None if not conditions else (opposite(conjunction(*conditions)),)
+
     def bind(self, term: Term, value: Formula) -> Conditions | None:
         """Unify a term with a number: with its value if that is known, else with a symbol."""
         return self.unify(term, value.value if isinstance(value, Const) else Sym(value))

@@ -134,7 +134,7 @@ class Unfolder:
             case (("fail" | "false"), 0):
                 return iter(())
             case (("=" | "==" | "is" | "\\=" | "\\=="), 2):
-                return self._extend(self._compared_terms(name, *arguments), path)
+                return self._extend(self.unifier.compared(name, *arguments), path)
         if name in COMPARE and len(arguments) == 2:
             return self._extend(comparison(name, arguments[0], arguments[1], self.unifier.tick), path)
         return self._library(key, arguments, path, depth)
@@ -143,21 +143,6 @@ class Unfolder:
         longer = self.under(conditions, path)
         if longer is not None:
             yield longer
-
-    def _compared_terms(self, name: str, left: Term, right: Term) -> Conditions | None:
-        if name == "is":
-            return self.unifier.bind(left, number(right, self.unifier.tick))
-        if name == "=":
-            return self.unifier.unify(left, right)
-        mark = len(self.unifier.trail)
-        conditions = self.unifier.unify(left, right)
-        bound = len(self.unifier.trail) > mark
-        self.unifier.undo(mark)
-        if name in ("==", "\\==") and bound:
-            conditions = None
-        if name == "==":
-            return conditions
-        return () if conditions is None else None if not conditions else (opposite(conjunction(*conditions)),)
 
     def _negated(self, goal: Term, depth: int) -> Conditions | None:
         paths = list(self.goal(goal, (), depth + 1))

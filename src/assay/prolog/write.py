@@ -56,7 +56,17 @@ ROLES: Mapping[What, tuple[str, str]] = {
 
 
 def facts_text(vocabulary: Vocabulary, codes: Codes, first: int = 0) -> str:
-    """Return worlds as facts, predicate by predicate; world 7 is `w7`, its objects are `w7_car1` and so on."""
+    """Return worlds as facts, predicate by predicate; world 7 is `w7`, its objects are `w7_car1` and so on.
+
+    Parameters
+    ----------
+    vocabulary
+        The predicates of the worlds' space.
+    codes
+        A row a world.
+    first
+        The number of the first world.
+    """
     tables: list[list[str]] = [[] for _ in vocabulary.relations]
     for number, rows in enumerate(vocabulary.facts(codes), first):
         world = f"{WORLD}{number}"
@@ -74,7 +84,17 @@ def _cell(cell: Term, role: str, world: str) -> str:
 
 
 def labels_text(knowledge: Knowledge, labels: Codes, first: int = 0) -> str:
-    """Return the labels of worlds as facts: `east(w7)` where true, `sum(w7, 5)` for a number or symbol."""
+    """Return the labels of worlds as facts: `east(w7)` where true, `sum(w7, 5)` for a number or symbol.
+
+    Parameters
+    ----------
+    knowledge
+        The labels and their values.
+    labels
+        A row a world, a column a label; -1 for a value that is not known.
+    first
+        The number of the first world.
+    """
     names = label_names(knowledge)
     lines = []
     for place, label in enumerate(knowledge.labels):

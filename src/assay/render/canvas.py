@@ -92,7 +92,17 @@ def _circle(corners: int) -> Array:
 
 
 def ellipse_points(centre: tuple[float, float], radii: tuple[float, float], angle: float = 0.0) -> Points:
-    """Return the corners of an ellipse."""
+    """Return the corners of an ellipse.
+
+    Parameters
+    ----------
+    centre
+        Where its middle is, in pixels.
+    radii
+        Half of its width and half of its height.
+    angle
+        By how many radians it is turned.
+    """
     corners = _circle(max(12, min(128, int(4 * max(radii)) // 4 * 4)))
     return move_points(corners * np.array(radii), centre, angle)
 

@@ -168,6 +168,15 @@ def mark_area(name: str, count: int, shape: tuple[int, ...]) -> Array | None:
     72
     >>> mark_area("blur", 2, (32, 32)) is None
     True
+
+    Parameters
+    ----------
+    name
+        The mark.
+    count
+        How many codes it has.
+    shape
+        Height and width, and channels if there are any.
     """
     if name not in PLACED:
         return None

@@ -174,6 +174,15 @@ def linear_rgb(red: int, green: int, blue: int) -> Vector:
 
     >>> [round(part, 3) for part in linear_rgb(255, 128, 0)]
     [1.0, 0.216, 0.0]
+
+    Parameters
+    ----------
+    red
+        As a screen has it, 0 to 255.
+    green
+        As a screen has it, 0 to 255.
+    blue
+        As a screen has it, 0 to 255.
     """
     parts = np.array([red, green, blue]) / 255
     light = np.where(parts <= 0.04045, parts / 12.92, ((parts + 0.055) / 1.055) ** 2.4)
@@ -185,6 +194,17 @@ def pose(at: Sequence[float], turn: float = 0.0, scale: float | Sequence[float] 
 
     >>> (pose([1, 0, 0], turn=90) @ [1, 0, 0, 1]).round(6).tolist()
     [1.0, 1.0, 0.0, 1.0]
+
+    Parameters
+    ----------
+    at
+        Where the origin of the mesh comes to be.
+    turn
+        Degrees about the upright axis.
+    scale
+        One factor, or one for each axis.
+    tilt
+        Degrees about x, before the turn.
     """
     matrix = np.eye(4)
     matrix[:3, :3] = rotation_z(turn) @ rotation_x(tilt) @ np.diag(np.broadcast_to(np.asarray(scale, dtype=float), 3))

@@ -19,7 +19,17 @@ ROUND = 48
 
 
 def mesh_of(name: str, solid: Manifold, crease: float = 35.0) -> Mesh:
-    """Return the mesh of a solid; edges sharper than `crease` degrees stay sharp."""
+    """Return the mesh of a solid; edges sharper than `crease` degrees stay sharp.
+
+    Parameters
+    ----------
+    name
+        What it is.
+    solid
+        What to turn into triangles.
+    crease
+        Edges sharper than so many degrees stay sharp; others are shaded smoothly.
+    """
     whole = solid.to_mesh()
     points, faces = np.asarray(whole.vert_properties, dtype=np.float64)[:, :3], np.asarray(whole.tri_verts, np.int64)
     corners = _corner_normals(points, faces, crease)
@@ -61,13 +71,41 @@ def _welded(name: str, points: Array, normals: Array, faces: int) -> Mesh:
 
 
 def rectangle(name: str, left: float, low: float, right: float, high: float, z: float = 0.0) -> Mesh:
-    """Return a rectangle that faces up; boards and roads are such, with a texture."""
+    """Return a rectangle that faces up; boards and roads are such, with a texture.
+
+    Parameters
+    ----------
+    name
+        What it is.
+    left
+        The least x.
+    low
+        The least y.
+    right
+        The greatest x.
+    high
+        The greatest y.
+    z
+        How high it lies.
+    """
     points = np.array([[left, low, z], [right, low, z], [right, high, z], [left, high, z]], dtype=np.float64)
     return Mesh(name, points, np.tile([0.0, 0.0, 1.0], (4, 1)), np.array([[0, 1, 2], [0, 2, 3]]))
 
 
 def box(x: float, y: float, z: float, rim: float = 0.0) -> Manifold:
-    """Return a box of these lengths, standing on z = 0 in the middle of x and y; `rim` is the radius of its edges."""
+    """Return a box of these lengths, standing on z = 0 in the middle of x and y; `rim` is the radius of its edges.
+
+    Parameters
+    ----------
+    x
+        The length from left to right.
+    y
+        The length from front to back.
+    z
+        The height.
+    rim
+        The radius of rounded edges; 0: they are sharp.
+    """
     if rim <= 0:
         return Manifold.cube((x, y, z), True).translate((0, 0, z / 2))
     ball = Manifold.sphere(rim, 24)
@@ -77,7 +115,19 @@ def box(x: float, y: float, z: float, rim: float = 0.0) -> Manifold:
 
 
 def cylinder(radius: float, height: float, top: float | None = None, rim: float = 0.0) -> Manifold:
-    """Return a cylinder on z = 0, or a cone where `top` is another radius; `rim` rounds its edges."""
+    """Return a cylinder on z = 0, or a cone where `top` is another radius; `rim` rounds its edges.
+
+    Parameters
+    ----------
+    radius
+        That of the base.
+    height
+        How far up it reaches from z = 0.
+    top
+        The radius of a cone's upper end.
+    rim
+        The radius of rounded edges; 0: they are sharp.
+    """
     top = radius if top is None else top
     if rim <= 0:
         return Manifold.cylinder(height, radius, top, ROUND)
@@ -109,7 +159,19 @@ def extrude(outline: Sequence[Point], depth: float) -> Manifold:
 
 
 def prism(sides: int, radius: float, height: float, top: float | None = None) -> Manifold:
-    """Return an upright prism with a regular base, or a frustum (a pyramid for 0) where `top` is another radius."""
+    """Return an upright prism with a regular base, or a frustum (a pyramid for 0) where `top` is another radius.
+
+    Parameters
+    ----------
+    sides
+        How many corners the base has.
+    radius
+        From the middle of the base to a corner.
+    height
+        How far up it reaches from z = 0.
+    top
+        The radius of a frustum's upper end; 0 gives a pyramid.
+    """
     return Manifold.cylinder(height, radius, radius if top is None else top, sides)
 
 

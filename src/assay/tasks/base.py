@@ -211,7 +211,17 @@ class Task(ABC):
 def resize_splits(
     splits: Sequence[Split], sizes: Mapping[str, int], scale: Fraction = Fraction(1)
 ) -> tuple[Split, ...]:
-    """Return the splits in other sizes: as named, or all in proportion; a size of 0 drops a split."""
+    """Return the splits in other sizes: as named, or all in proportion; a size of 0 drops a split.
+
+    Parameters
+    ----------
+    splits
+        What there is, in the task's sizes.
+    sizes
+        How many examples the splits of these names get.
+    scale
+        By how much the sizes of all others are multiplied.
+    """
     names = [split.name for split in splits]
     for name in sizes:
         if name not in names:

@@ -29,7 +29,23 @@ ODD = np.uint64(GOLDEN)
 def object_count_source(
     knowledge: Knowledge, split: Split, seed: int, *purpose: object, numbers: Sequence[int], style: DrawStyle
 ) -> "ObjectCountSource":
-    """Return the worlds of a split, the first so many slots filled, with each of these numbers as often."""
+    """Return the worlds of a split, the first so many slots filled, with each of these numbers as often.
+
+    Parameters
+    ----------
+    knowledge
+        The concepts, in slots, and the rule.
+    split
+        Which worlds.
+    seed
+        The seed of the dataset.
+    *purpose
+        What else the draws depend on, such as the task and its version.
+    numbers
+        How many slots may be filled.
+    style
+        What draws the style of a world.
+    """
     exact = _is_small(knowledge, split.where)
     parts: list[Source] = []
     for number in numbers:

@@ -41,7 +41,17 @@ class Source(Protocol):
 
 
 def labels_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> Codes:
-    """Return the labels of worlds with these concepts; those left to chance fell as the worlds' styles say."""
+    """Return the labels of worlds with these concepts; those left to chance fell as the worlds' styles say.
+
+    Parameters
+    ----------
+    knowledge
+        The rule; without chance it alone decides.
+    codes
+        The concepts, a row a world.
+    worlds
+        The same worlds, whose styles hold what was drawn for labels left to chance.
+    """
     if knowledge.stochastic:
         return knowledge.drawn_labels(codes, np.array([world.style[LUCK] for world in worlds]))
     return knowledge.labels_of(codes)

@@ -20,7 +20,17 @@ MISSING = f"drawing with Blender needs: {install_line('blender')}"
 
 
 def shoot(scene: Scene, engine: str = "embedded", quality: str = "standard") -> Shot:
-    """Render a scene with an engine; return the image with the object, part and depth of each pixel."""
+    """Render a scene with an engine; return the image with the object, part and depth of each pixel.
+
+    Parameters
+    ----------
+    scene
+        What to render.
+    engine
+        `embedded` or `blender`.
+    quality
+        `draft`, `standard` or `high`.
+    """
     if quality not in QUALITIES:
         raise UnknownName(f"no quality named {quality!r}{suggestion(quality, QUALITIES)}")
     if engine == "embedded":
@@ -56,7 +66,19 @@ def label_pixels(scene: Scene) -> Shot:
 
 
 def picture_of(scene: Scene, farthest: float, engine: str = "embedded", quality: str = "standard") -> Picture:
-    """Return a task's picture of a scene; depths beyond `farthest` count as that."""
+    """Return a task's picture of a scene; depths beyond `farthest` count as that.
+
+    Parameters
+    ----------
+    scene
+        What to render.
+    farthest
+        The depth that counts as the greatest, as do all beyond.
+    engine
+        `embedded` or `blender`.
+    quality
+        `draft`, `standard` or `high`.
+    """
     shot = shoot(scene, engine, quality)
     things = boxes_of(shot.things, scene.things) + boxes_of(shot.parts, scene.parts)
     depth = np.rint(np.minimum(shot.depth / farthest, 1.0) * FULL).astype(np.uint16)
