@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 
 from assay.api import Run
 from assay.auditing import Audit, audit, audited_dataset
-from assay.base import Settings
 from assay.contracts import Answer, BottleneckModel, Manifest, Predictions, rule_head, to_json
 from assay.counting import count_readings
 from assay.dataset import Dataset, describe, write_shards
@@ -33,12 +33,13 @@ from assay.diagnosis import (
     diagnose_predictions,
     policy_of,
 )
-from assay.exchange import ImportSettings, SourceTable, write_dataset
+from assay.exchange import from_table
 from assay.lab import BoardRow, MendingCurve, MendingRound, SuiteBoard, find_suite, write_board, write_rows
 from assay.logic import Knowledge, bits
 from assay.render import encode_png
 from assay.reporting import write_report
 from assay.viewer import State, write_bundle
+from assay.worlds import CONTENT
 from benchmarks.fuzz import Work
 
 HOSTILE = (
@@ -114,6 +115,7 @@ def markdown_page(text: str) -> str:
 
 def hostile_dataset(folder: Path, names: Sequence[str] = HOSTILE, with_rule: bool = True) -> Dataset:
     """Write a dataset that has these names as values, names of labels, of the task and of all else."""
+    names = [name.strip() for name in names]
     each = len(names) // CONCEPTS
     values = [list(names[number * each : (number + 1) * each]) for number in range(CONCEPTS)]
     size = ROWS * len(SPLIT_NAMES)
@@ -126,17 +128,19 @@ def hostile_dataset(folder: Path, names: Sequence[str] = HOSTILE, with_rule: boo
         for i, name in enumerate(rules)
     }
     picture = encode_png(np.zeros((8, 8, 3), dtype=np.uint8))
-    splits = [SPLIT_NAMES[row // ROWS] for row in range(size)]
-    table = SourceTable([picture] * size, [names[row % len(names)] for row in range(size)], cells, labels, splits)
-    settings = ImportSettings(name=" ".join(names))
-    rule = Settings({"labels": rules} if with_rule else {})
+    columns = {**cells, **labels, "split": [SPLIT_NAMES[row // ROWS] for row in range(size)]}
+    rule = rules if with_rule else None
     shutil.rmtree(folder, ignore_errors=True)
-    manifest = write_dataset(table, folder, settings, rule, names[0])
-    renamed = json.loads(_rename_labels(to_json(manifest.to_dict()).decode(), names, json.dumps))
+    made = from_table(columns, folder, images=[picture] * size, concepts=[*cells], labels=[*labels], rule=rule,
+                      name=" ".join(names))  # fmt: skip
+    renamed = json.loads(_rename_labels(to_json(made.manifest.to_dict()).decode(), names, json.dumps))
     for split in renamed["splits"]:
         table = pq.read_table(folder / split["shards"][0]["file"])
-        columns = [_rename_labels(column, names, str) for column in table.column_names]
-        shards = write_shards(split["name"], [table.rename_columns(columns)], folder)
+        heads = [_rename_labels(column, names, str) for column in table.column_names]
+        styles = [{**json.loads(style), CONTENT: {"file": names[row % len(names)]}}
+                  for row, style in enumerate(table["style"].to_pylist())]  # fmt: skip
+        table = table.set_column(table.column_names.index("style"), "style", pa.array(map(json.dumps, styles)))
+        shards = write_shards(split["name"], [table.rename_columns(heads)], folder)
         split["shards"] = [shard.to_dict() for shard in shards]
     folder.joinpath("manifest.json").write_bytes(to_json(_renamed(renamed, names)))
     return Dataset.open(folder)
