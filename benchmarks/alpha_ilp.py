@@ -18,7 +18,8 @@ from assay.base import Array, Settings
 from assay.contracts import Answer, Predictions
 from assay.dataset import Dataset, Recipe, make
 from assay.logic import evaluate
-from assay.models import MODELS, most_probable_codes, perception_of
+from assay.models import MODELS, perception_of
+from assay.models.symbolic.examples import most_probable_codes
 from benchmarks.pages import write_between
 
 BEGIN, END = "<!-- theory x: begin -->", "<!-- theory x: end -->"

@@ -21,7 +21,9 @@ from assay.dataset import Dataset, SplitData
 from assay.lab import find_study, read_records
 from assay.logic import Concept, ConceptSpace, evaluate, parse
 from assay.metrics import gather
-from assay.models import Cache, Reply, load_model
+from assay.models import load_model
+from assay.models.language.conversation import Cache
+from assay.models.language.endpoint import Reply
 from assay.runs import RunFolder
 
 Rng = np.random.Generator

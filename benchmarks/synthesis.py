@@ -15,7 +15,9 @@ import numpy as np
 from assay.base import Array, Codes, Settings
 from assay.families.coco.settings import RULES
 from assay.logic import Knowledge, compile_diagram
-from assay.models import MODELS, Examples, LeafBlock, ProgramLanguage, leaves_of, one_hot, pack_bits
+from assay.models import MODELS, Examples, one_hot
+from assay.models.symbolic.examples import pack_bits
+from assay.models.symbolic.synthesis.language import LeafBlock, ProgramLanguage, leaves_of
 from assay.tasks import TASKS, Task
 from benchmarks.timing import Result, rate
 

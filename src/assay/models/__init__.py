@@ -69,20 +69,13 @@ if TYPE_CHECKING:
     from assay.models.explain.saliency import measure_saliency as measure_saliency
     from assay.models.explain.tcav import concept_directions as concept_directions
     from assay.models.explain.tcav import effects as effects
-    from assay.models.language.conversation import Cache as Cache
-    from assay.models.language.endpoint import Reply as Reply
     from assay.models.registered import BACKBONES as BACKBONES
     from assay.models.registered import METHODS as METHODS
     from assay.models.registered import MODELS as MODELS
     from assay.models.symbolic.base import SymbolicConfig as SymbolicConfig
     from assay.models.symbolic.base import SymbolicModel as SymbolicModel
     from assay.models.symbolic.examples import Examples as Examples
-    from assay.models.symbolic.examples import most_probable_codes as most_probable_codes
-    from assay.models.symbolic.examples import pack_bits as pack_bits
     from assay.models.symbolic.formulas import FormulaModel as FormulaModel
-    from assay.models.symbolic.synthesis.language import LeafBlock as LeafBlock
-    from assay.models.symbolic.synthesis.language import ProgramLanguage as ProgramLanguage
-    from assay.models.symbolic.synthesis.language import leaves_of as leaves_of
 else:
     from assay.doors import door
 
