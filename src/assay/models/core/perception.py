@@ -273,7 +273,17 @@ def open_reader(text: str, settings: Mapping[str, Any], report: ProgressCallback
 def reader_for(
     text: str | None, settings: Mapping[str, Any], report: ProgressCallback = lambda *_: None
 ) -> ConceptReader | None:
-    """Return the reader that a text names, None where it names something else, which has no such settings."""
+    """Return the reader that a text names, None where it names something else, which has no such settings.
+
+    Parameters
+    ----------
+    text
+        `vlm`, or `clip:FOLDER`.
+    settings
+        The settings of that reader.
+    report
+        Told how many pictures are read.
+    """
     if text is not None and is_reader(text):
         return open_reader(text, settings, report)
     if settings:

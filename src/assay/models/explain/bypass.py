@@ -51,7 +51,17 @@ class Bypass:
 
 
 def bypass(model: Model, data: SplitData, seed: int = 0) -> Bypass:
-    """Return what setting the concepts of a split does to a model's labels."""
+    """Return what setting the concepts of a split does to a model's labels.
+
+    Parameters
+    ----------
+    model
+        A model whose concepts can be set.
+    data
+        The examples; at most 2,000 of them are used.
+    seed
+        Decides which examples, and whose concepts each is given.
+    """
     if not model.can_intervene:
         raise ConfigError(f"model {model.name!r} has no concepts that can be set, so there is nothing to bypass")
     data = data.with_known_concepts("the bypass")

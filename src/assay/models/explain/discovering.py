@@ -294,6 +294,15 @@ def discover(plan: DiscoveryPlan, dataset: Dataset, report: ProgressCallback = l
     """Discover concepts by every seed of a plan, and score them against the true ones.
 
     Units are learned on the training split, matched on validation and scored on the test split.
+
+    Parameters
+    ----------
+    plan
+        The method, its settings, what it learns from, and the seeds.
+    dataset
+        The dataset that has the splits.
+    report
+        Told how far it is.
     """
     config = plan.config
     source: ActivationSource | None = None

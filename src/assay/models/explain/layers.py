@@ -183,7 +183,19 @@ def smaller(maps: Tensor, most: int) -> Tensor:
 
 @torch.no_grad()
 def activations(subject: Subject, layer: str, images: Tensor, most: int) -> Tensor:
-    """Return what a layer gives for pictures of bytes, a row a picture."""
+    """Return what a layer gives for pictures, a row a picture.
+
+    Parameters
+    ----------
+    subject
+        The network, and how it answers pictures.
+    layer
+        The name of a layer, or `input` for the pictures themselves.
+    images
+        Pictures of bytes: examples x channels x height x width.
+    most
+        Larger maps are averaged over neighbouring places down to so many features.
+    """
     rows = []
     with _eval(subject.module):
         for chunk in torch.split(images, CHUNK):
@@ -210,7 +222,18 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the gradients at a layer: one backward pass a label, whatever the number of classes and concepts.
 
-    `reduce` shrinks the rows of each chunk.
+    Parameters
+    ----------
+    subject
+        The network, and how it answers pictures.
+    layer
+        The name of a layer, or `input` for the pictures themselves.
+    images
+        Pictures of bytes: examples x channels x height x width.
+    most
+        Larger maps are averaged over neighbouring places down to so many features.
+    reduce
+        Shrinks the rows of each chunk of pictures, such as to coordinates in the span of others.
     """
     classes: list[list[Tensor]] = []
     gradients: list[list[Tensor]] = []
@@ -312,7 +335,17 @@ def layer_names(model: Model, data: SplitData) -> list[str]:
 
 
 def layer_features(model: Model, data: SplitData, layer: str) -> Array:
-    """Return what a layer gives for the pictures of a split, a row each."""
+    """Return what a layer gives for the pictures of a split, a row each.
+
+    Parameters
+    ----------
+    model
+        A network that reads pictures.
+    data
+        The split.
+    layer
+        A name that `layer_names` gives.
+    """
     subject, pictures = _subject(model), _pictures(data)
     choose_layers(layers_of(subject, pictures[:2].float() / 255), (layer,), every=False)
     features: Array = activations(subject, layer, pictures, MOST_FEATURES).cpu().numpy()

@@ -23,7 +23,21 @@ KEPT = ("model", "seed", "config", "versions", "probe")
 def probe_run(
     folder: Path, dataset: Dataset, output: Path, ask: Ask, report: ProgressCallback = lambda *_: None
 ) -> Probed:
-    """Probe the model of a run, and write what was found to a folder."""
+    """Probe the model of a run, and write what was found to a folder.
+
+    Parameters
+    ----------
+    folder
+        The run.
+    dataset
+        The dataset that it was trained on.
+    output
+        An empty folder, or one that a probe wrote.
+    ask
+        The method, the layers and the settings.
+    report
+        Told which layer is probed.
+    """
     check_dataset(RunFolder(folder), dataset)
     with write_folder(output, lambda there: (there / TABLE).is_file()) as half:
         subject = Subject.of(load_network(folder))

@@ -270,7 +270,19 @@ class Probed:
 
 
 def probe_layers(subject: Subject, dataset: Dataset, ask: Ask, report: ProgressCallback = lambda *_: None) -> Probed:
-    """Probe layers of a network on a dataset, all by one method."""
+    """Probe layers of a network on a dataset, all by one method.
+
+    Parameters
+    ----------
+    subject
+        The network, and how it answers pictures.
+    dataset
+        Probes are fitted on its training split and chosen on validation.
+    ask
+        The method, the layers and the settings.
+    report
+        Told which layer is probed.
+    """
     device = device_of(ask.config.device)
     subject.module.to(device)
     train, valid = (split_for(dataset, name) for name in ("train", "valid"))

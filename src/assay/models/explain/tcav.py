@@ -58,7 +58,19 @@ def targets(codes: Tensor, sizes: Sequence[int]) -> Tensor:
 
 
 def concept_directions(rows: Tensor, codes: Tensor, sizes: Sequence[int], ridge: float) -> Directions:
-    """Return the concept activation vector of each value of each concept."""
+    """Return the concept activation vector of each value of each concept.
+
+    Parameters
+    ----------
+    rows
+        Activations, a row an example.
+    codes
+        The code of each concept in each example: examples x concepts.
+    sizes
+        How many values each concept has.
+    ridge
+        The penalty on large weights, as a share of the mean variance.
+    """
     span = Span.of(rows)
     columns = _units(_solver(span.coordinates(rows), ridge) @ targets(codes, sizes))
     return Directions(span, columns, tuple(sizes))
@@ -138,7 +150,20 @@ def effects(
 ) -> list[Effect]:
     """Return the effect of every concept value on every class that an example is given, tested by shuffling concepts.
 
-    `rows` and `codes` are those that the directions were found on; `felt` may be of other examples.
+    Parameters
+    ----------
+    rows
+        The activations that the directions were found on.
+    codes
+        The concepts that they were found on.
+    directions
+        The concept activation vectors.
+    sensitivity
+        How answers change along the span of the directions, perhaps of other examples.
+    ridge
+        The penalty that the directions were found with.
+    orders
+        Orders of the rows, one for each random concept.
     """
     means, places, counts, scores = _class_means(sensitivity, directions.columns)
     if not places:
