@@ -17,7 +17,8 @@ ROOMS = {
     "mending": ("lab",), "studies": ("lab",), "suites": ("lab",),
     "models.core.losses": ("models", "models.core.tensors"), "models.core.neural": ("models", "models.core.tensors"),
     "models.concept.head_inputs": ("models", "models.concept.heads"), "models.external": ("models",),
-    "models.probes": ("models",), "models.probes.probing": ("models",), "models.external.wrapped": ("models",), "models.external.pyc": ("models",),
+    "models.external.wrapped": ("models",), "models.external.pyc": ("models",),
+    "models.probes": ("models",), "models.probes.probing": ("models",),
 }  # fmt: skip
 """Where the names of each old room are offered now."""
 NAMES: dict[str, dict[str, str]] = {}
