@@ -11,7 +11,6 @@ from assay.contracts import Answer, BottleneckModel, Predictions, rule_head
 from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Answering
 from assay.runs import RunFolder, write_record
-from assay.testing import certain
 from tests.conftest import write
 
 ROWS = {"train": 24, "valid": 12, "test": 40, "ood": 14, "hard": 16, "pairs": 12}
@@ -52,6 +51,13 @@ def answers(data: SplitData, fault: str) -> Predictions:
     }
     concepts = {} if fault == "silent" else spoken
     return Predictions(data.fingerprint, data.name, data.index, named, concepts, {"model": fault, "seed": 1})
+
+
+def certain(codes: Codes, size: int, confidence: Array) -> Array:
+    """Return probabilities that give each code this confidence and share the rest alike."""
+    probabilities = np.repeat(((1 - confidence) / max(1, size - 1))[:, None], size, axis=1)
+    probabilities[np.arange(len(codes)), codes] = confidence
+    return probabilities
 
 
 def run_of(dataset: Dataset, folder: Path, fault: str, seed: int = 1, pairs: bool = True) -> Path:

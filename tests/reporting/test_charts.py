@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
+from assay.base import Dots, PlottedValue
 from assay.metrics import BINS
-from assay.reporting import Chart, DotChart, Dots, Line, PlottedValue, cases_of, coverage_of, write_report
+from assay.reporting import Chart, DotChart, Line, cases_of, coverage_of, write_report
 from assay.runs import RunFolder
 from tests.canned import bits, run_of, sums
 from tests.test_layers import loaded_by

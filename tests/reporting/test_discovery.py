@@ -12,7 +12,7 @@ import assay
 from assay.base import rng_for
 from assay.metrics import UnitScores, UnitSplit
 from assay.render import Layout, Picture
-from assay.reporting import cases_of, concept_rows, unit_cards, with_pictures
+from assay.reporting import cases_of, concept_rows, unit_cards
 from tests.canned import bits, run_of
 from tests.conftest import write
 from tests.reporting.pages import Page
@@ -63,6 +63,13 @@ def test_a_card_has_the_examples_where_its_unit_is_largest(found):
         assert excess["abc".index(cards[-1].value)] == pytest.approx(excess.max())
 
 
+def shown_in_report(dataset, folder, cards):
+    """Return the cards of a run in its report."""
+    run = run_of(dataset, folder, "good")
+    (run / "units.json").write_text(json.dumps({"split": "test", "units": [card.to_dict() for card in cards]}))
+    return cases_of([run])[0].units
+
+
 def test_a_concept_is_summed_up_over_its_values(found):
     data, _, scores, _ = found
     for row in concept_rows(scores, data):
@@ -73,14 +80,6 @@ def test_a_concept_is_summed_up_over_its_values(found):
         assert row["values"] == len(scored) and row["matched"] == sum(one.match.unit is not None for one in scored)
         for name in ("f1", "information", "purity", "share"):
             assert row[name] == pytest.approx(np.mean([getattr(one, name) for one in scored]))
-
-
-def test_pictures_are_those_of_the_rows(found):
-    data, _, _, cards = found
-    for card in with_pictures(cards, data):
-        files = data.files([data.index.tolist().index(number) for number in card.rows])
-        assert [base64.b64decode(address.partition(",")[2]) for address in card.pictures] == list(files) and card.coarse
-    assert with_pictures([], data) == ()
 
 
 @pytest.mark.parametrize(
@@ -97,25 +96,28 @@ def test_large_pictures_are_made_smaller_and_small_ones_drawn_with_squares(size,
         def render(self, world):
             return Picture(np.full(size[::-1], 255 * world.codes[0], dtype=np.uint8))
 
-    data = written(Large(), tmp_path / "data", train=4, valid=2, test=12)["test"]
+    dataset = written(Large(), tmp_path / "data", train=4, valid=2, test=12)
+    data = dataset["test"]
     units = np.arange(len(data), dtype=float)[:, None]
     split = UnitSplit(units, data.concepts, data.labels)
     cards = unit_cards(UnitScores.of(split, split, data.knowledge.space, 0, 1), units, data, [])[:1]
-    (card,) = with_pictures(cards, data)
+    (card,) = shown_in_report(dataset, tmp_path / "run", cards)
     with Image.open(io.BytesIO(base64.b64decode(card.pictures[0].partition(",")[2]))) as picture:
         assert picture.size == shown
     assert card.coarse is coarse
 
 
-def test_cards_are_read_back_from_a_run_and_shown_in_its_report(found, tmp_path):
+def test_cards_are_read_back_from_a_run_and_shown_in_its_report_with_the_pictures_of_their_rows(found, tmp_path):
     dataset = bits(tmp_path / "bits")
-    run = run_of(dataset, tmp_path / "run", "good")
-    content = {"split": "test", "units": [card.to_dict() for card in found[3]]}
-    (run / "units.json").write_text(json.dumps(content))
-    (case,) = cases_of([run])
-    assert [card.to_dict() for card in case.units] == content["units"] and len(case.units[0].pictures) == 8
-    (run / "units.json").write_text(json.dumps({**content, "split": "elsewhere"}))
-    assert cases_of([run])[0].units == ()
+    told, data = [card.to_dict() for card in found[3]], dataset["test"]
+    cards = shown_in_report(dataset, tmp_path / "run", found[3])
+    assert [card.to_dict() for card in cards] == told
+    for card in cards:
+        files = data.files([data.index.tolist().index(number) for number in card.rows])
+        assert [base64.b64decode(address.partition(",")[2]) for address in card.pictures] == list(files) and card.coarse
+    assert shown_in_report(dataset, tmp_path / "none", []) == ()
+    (tmp_path / "run" / "units.json").write_text(json.dumps({"split": "elsewhere", "units": told}))
+    assert cases_of([tmp_path / "run"])[0].units == ()
 
 
 def test_the_page_of_a_discovery_needs_nothing_else_and_shows_pictures_of_the_data(tmp_path):

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from assay.reporting import ChartGroup, DotChart, Dots, PlottedValue, Table, write_report
+from assay.base import Dots, PlottedValue
+from assay.reporting import ChartGroup, DotChart, Table, write_report
 from tests.browser import started_browser
 from tests.predictors import predictions
 from tests.reporting.pages import SHIFTED

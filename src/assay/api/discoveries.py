@@ -76,7 +76,7 @@ def discover(
 def _write(discovered: "Discovered", dataset: Dataset, output: Path, report: ProgressCallback) -> None:
     """Write predictions, table, units and page of the first seed, and last the record that makes the folder a run."""
     from assay.dataset import provenance
-    from assay.reporting import concept_rows, unit_cards, with_pictures, write_discovery
+    from assay.reporting import unit_cards, write_discovery
 
     run, about = RunFolder(output), _about(discovered)
     names = [name for name in dataset.split_names if not name.startswith("train")]
@@ -90,7 +90,7 @@ def _write(discovered: "Discovered", dataset: Dataset, output: Path, report: Pro
     first, shown = discovered.first, discovered.shown
     cards = unit_cards(first.scores, first.test_units, shown, first.discoverer.names)
     write_atomically(output / UNITS, to_json({"split": shown.name, "units": [card.to_dict() for card in cards]}))
-    write_discovery(output / "discovery.html", record, concept_rows(first.scores, shown), with_pictures(cards, shown))
+    write_discovery(output / "discovery.html", record, first.scores, cards, shown)
     write_atomically(output / PROGRAM, to_json(first.rule.program))
     rule = {"knowledge": dataset.knowledge.to_dict(), "layout": dataset.layout.to_dict()}
     write_record(run, dataset, {**about, **rule, "pairs": pairs})

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -161,8 +162,6 @@ def print_verdicts(lines: "Sequence[VerdictLine]") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from assay.reporting import number
-
     console = console_for_output()
     wide = console.width >= WIDE
     table = Table(box=None, pad_edge=False, header_style="bold")
@@ -175,7 +174,7 @@ def print_verdicts(lines: "Sequence[VerdictLine]") -> None:
     before = ""
     for line in lines:
         verdict = Text(line.verdict, style=COLOURS[line.tone])
-        numbers = [number(value) for value in (line.label_f1, line.concept_f1, line.ood)]
+        numbers = ["–" if isnan(x) else f"{x:.2f}" for x in (line.label_f1, line.concept_f1, line.ood)]
         task = "" if line.task == before and sys.stdout.isatty() else line.task  # logs are read line by line
         table.add_row(task, line.model, verdict, *numbers, *([line.why] if wide else []))
         before = line.task

@@ -165,6 +165,16 @@ class Thresholds:
             if getattr(settings, entry.name) != entry.default
         }
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """What differs from the defaults, in words.
+
+        >>> Thresholds({"concepts": Concepts(right=0.8)}).texts
+        ('concepts.right = 0.8 (default 0.9)',)
+        """
+        named = {f"{name}.{entry.name}": entry.default for name, own in self.changed.items() for entry in fields(own)}
+        return tuple(f"{name} = {value:g} (default {named[name]:g})" for name, value in self.to_dict().items())
+
 
 @cache
 def _defaults_of(kind: Any) -> Any:

@@ -146,6 +146,12 @@ class Diagnosis:
         return tuple(dict.fromkeys(text for text in (*texts, *self.notes) if text and text not in short))
 
     @property
+    def other_notes(self) -> tuple[str, ...]:
+        """The notes that no finding has as a detail."""
+        told = {text for finding in self.findings for text in finding.details}
+        return tuple(note for note in self.notes if note not in told)
+
+    @property
     def sentences(self) -> tuple[str, ...]:
         """The short answer: the word with its meaning, at most two reasons, certainty, what to do next."""
         next_step = f"Next: {self.next}" if self.next else ""

@@ -11,24 +11,16 @@ if TYPE_CHECKING:
     from assay.reporting.case import coverage_of as coverage_of
     from assay.reporting.discovery import concept_rows as concept_rows
     from assay.reporting.discovery import unit_cards as unit_cards
-    from assay.reporting.discovery import with_pictures as with_pictures
     from assay.reporting.discovery import write_discovery as write_discovery
     from assay.reporting.interventions import build_record as build_record
     from assay.reporting.interventions import write_interventions as write_interventions
     from assay.reporting.pages import Table as Table
-    from assay.reporting.pages import number as number
     from assay.reporting.pages import page_environment as page_environment
     from assay.reporting.pages import tex_file as tex_file
-    from assay.reporting.plot import COLOURS as COLOURS
-    from assay.reporting.plot import AnyChart as AnyChart
     from assay.reporting.plot import Chart as Chart
     from assay.reporting.plot import ChartGroup as ChartGroup
     from assay.reporting.plot import DotChart as DotChart
-    from assay.reporting.plot import Dots as Dots
     from assay.reporting.plot import Line as Line
-    from assay.reporting.plot import PlottedValue as PlottedValue
-    from assay.reporting.sections import changed_thresholds as changed_thresholds
-    from assay.reporting.sections import other_notes as other_notes
     from assay.reporting.write import write_pages as write_pages
     from assay.reporting.write import write_report as write_report
 else:

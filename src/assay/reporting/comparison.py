@@ -6,20 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from assay.base import COLOURS, Bars, Line, PlottedValue
 from assay.metrics import Score
 from assay.reporting.case import ReportCase
-from assay.reporting.plot import (
-    COLOURS,
-    AnyChart,
-    BarChart,
-    Bars,
-    Chart,
-    ChartGroup,
-    ConfusionMap,
-    Line,
-    PlottedValue,
-    ShareMap,
-)
+from assay.reporting.plot import AnyChart, BarChart, Chart, ChartGroup, ConfusionMap, ShareMap
 from assay.reporting.sections import NamedRun, TaskSection
 
 BOUNDARY = {"variant_accuracy": "positives", "near_accuracy": "near the boundary", "far_accuracy": "far negatives"}

@@ -96,7 +96,7 @@ def _in_excess(split: UnitSplit, top: Array, values: tuple[ConceptValue, ...]) -
     return values[int((shares[0] - shares[1]).argmax())]
 
 
-def with_pictures(cards: Sequence[UnitCard], data: SplitData) -> tuple[UnitCard, ...]:
+def _with_pictures(cards: Sequence[UnitCard], data: SplitData) -> tuple[UnitCard, ...]:
     """Return the cards with the pictures of their top examples in a split."""
     wanted = sorted({row for card in cards for row in card.rows})
     places = find_rows(np.array(wanted, dtype=np.int64), data.index)
@@ -116,7 +116,7 @@ def cards_of(folder: Path, dataset: Dataset) -> tuple[UnitCard, ...]:
     known = [field.name for field in fields(UnitCard) if field.name not in ("pictures", "coarse")]
     listed = [{name: unit[name] for name in known} for unit in content["units"]]
     cards = [UnitCard(**{**unit, "rows": tuple(unit["rows"]), "has": tuple(unit["has"])}) for unit in listed]
-    return with_pictures(cards, dataset[content["split"]])
+    return _with_pictures(cards, dataset[content["split"]])
 
 
 def _address(png: bytes) -> str:
@@ -147,9 +147,10 @@ def concept_rows(scores: UnitScores, data: SplitData) -> list[dict[str, Any]]:
 
 
 def write_discovery(
-    path: Path, record: Mapping[str, Any], concepts: Sequence[Mapping[str, Any]], cards: Sequence[UnitCard]
+    path: Path, record: Mapping[str, Any], scores: UnitScores, cards: Sequence[UnitCard], data: SplitData
 ) -> None:
-    """Write the page, which needs no other file."""
+    """Write the page of the units of a split, which needs no other file."""
+    concepts, cards = concept_rows(scores, data), _with_pictures(cards, data)
     template = page_environment().get_template("discovery.html")
     page = template.render(record=record, concepts=concepts, cards=cards, meanings=MEANINGS)
     write_atomically(path, page.encode())

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from assay.base import Array, write_atomically
+from assay.base import COLOURS, Array, Line, write_atomically
 from assay.contracts import LABEL, numbers, parquet_bytes, to_column, to_json
 from assay.dataset import Dataset, provenance, versions
 from assay.diagnosis import InterventionResult, coverage_curve
 from assay.metrics import expected_calibration_error
 from assay.reporting.case import reliability_of, thin_curve
 from assay.reporting.pages import page_environment
-from assay.reporting.plot import COLOURS, Chart, Line
+from assay.reporting.plot import Chart
 
 FORMAT = 1
 MOST_LINES = len(COLOURS)

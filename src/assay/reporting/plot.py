@@ -17,12 +17,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
-from assay.base import COLOURS as COLOURS
 from assay.base import (
     INK,
     MARK,
     MOST_TICKS,
     Array,
+    Bars,
+    Dots,
     draw_bars,
     draw_confusion,
     draw_dots,
@@ -30,10 +31,11 @@ from assay.base import (
     draw_shares,
     shorten,
 )
-from assay.base import Bars as Bars
-from assay.base import Dots as Dots
 from assay.base import Line as Line
-from assay.base import PlottedValue as PlottedValue
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 WIDTH, HEIGHT = 340.0, 230.0
 """In points; a chart is as wide as a narrow screen, so that its text is never smaller than the page's notes."""
@@ -43,10 +45,6 @@ MOST_LETTERS = 22
 """Of longer names the beginning is shown; the whole name is in the title of the mark."""
 BAR, CELL, LOW_CELL = 13.0, 24.0, 18.0
 INCH = 72.0
-
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 SPACE, LINK = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1999/xlink}href"
@@ -170,10 +168,6 @@ def _short(text: str, digits: int = 1) -> str:
     """
     rounded = NUMBER.sub(lambda number: f"{round(float(number[0]), digits) + 0.0:g}", text)
     return re.sub(r"\s*([A-Za-z])\s*", r"\1", " ".join(rounded.split())) if text[:1] in "Mm" else rounded
-
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ Words of verdicts are counted over seeds; what was tested, and by which threshol
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from assay.base import join_words
-from assay.diagnosis import Diagnosis, Finding, Thresholds, Tone, cells_of, kinds_in_order, meaning_of
+from assay.diagnosis import Diagnosis, Finding, Tone, cells_of, kinds_in_order, meaning_of
 from assay.reporting.case import ReportCase
 from assay.reporting.plot import ChartGroup
 
@@ -200,24 +200,3 @@ def accounts_for(finding: Finding) -> str:
     if finding.unsettled:
         texts.append(f"Explained about as well by: {join_words(finding.unsettled)}.")
     return " ".join(texts)
-
-
-def other_notes(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Return the notes that no finding has as a detail."""
-    told = {text for finding in diagnosis.findings for text in finding.details}
-    return tuple(note for note in diagnosis.notes if note not in told)
-
-
-def changed_thresholds(thresholds: Thresholds) -> tuple[str, ...]:
-    """Return the thresholds that are not at their defaults, in words.
-
-    >>> from assay.diagnosis import read_thresholds
-    >>> changed_thresholds(read_thresholds({"concepts.right": 0.8}))
-    ('concepts.right = 0.8 (default 0.9)',)
-    """
-    return tuple(
-        f"{name}.{entry.name} = {getattr(settings, entry.name):g} (default {entry.default:g})"
-        for name, settings in thresholds.changed.items()
-        for entry in fields(settings)
-        if getattr(settings, entry.name) != entry.default
-    )

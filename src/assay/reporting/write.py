@@ -23,9 +23,7 @@ from assay.reporting.plot import AnyChart, ChartGroup
 from assay.reporting.sections import (
     NATS,
     accounts_for,
-    changed_thresholds,
     matrix_of,
-    other_notes,
     proof_of,
     sections_of,
     tested_rows,
@@ -85,8 +83,6 @@ def _write_all(
             other_maps=_other_maps,
             provenance=provenance_of,
             accounts=accounts_for,
-            notes=other_notes,
-            changed=changed_thresholds,
             tested=tested_rows,
         )
         write_atomically(out / name, pages.get_template(name).render(**content).encode())

@@ -28,7 +28,6 @@ from assay.diagnosis import (
     tone_of,
 )
 from assay.metrics import Score
-from assay.reporting import changed_thresholds, other_notes
 from assay.runs import RunFolder, units_of
 from assay.viewer.folders import ServedDataset, ServedRun, inside
 from assay.viewer.state import State
@@ -119,8 +118,8 @@ def verdict_of(state: State, key: str, run: str) -> dict[str, Any]:
         "certainty": {**diagnosis.certainty.to_dict(), "text": diagnosis.certainty.text},
         "next": diagnosis.next,
         "findings": [_finding(finding) for finding in diagnosis.findings],
-        "notes": list(other_notes(diagnosis)),
-        "thresholds": list(changed_thresholds(diagnosis.thresholds)),
+        "notes": list(diagnosis.other_notes),
+        "thresholds": list(diagnosis.thresholds.texts),
         "table": [row.to_dict() for row in diagnosis.table],
         "first_split": split,
         "concepts": [

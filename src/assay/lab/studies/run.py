@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from assay.base import RunFailed
+from assay.base import COLOURS, Dots, PlottedValue, RunFailed
 from assay.lab.steps import PLAIN, Outcome, folder_of, is_finished, title_of
 from assay.lab.studies.records import Record, write_records
 from assay.lab.studies.study import Study
@@ -25,7 +25,7 @@ from assay.lab.studies.summary import (
     summaries,
 )
 from assay.lab.workers import Say, Watch, Workers, perform_steps
-from assay.reporting import COLOURS, AnyChart, Chart, ChartGroup, DotChart, Dots, Line, PlottedValue, Table
+from assay.reporting import Chart, ChartGroup, DotChart, Line, Table
 
 NONE = "–"
 ACCURACY = "accuracy_k"
@@ -151,7 +151,7 @@ def charts_of(study: Study, records: Sequence[Record]) -> list[ChartGroup]:
     return groups
 
 
-def seed_charts(study: Study, records: Sequence[Record], published: Mapping[RecordKey, Published]) -> list[AnyChart]:
+def seed_charts(study: Study, records: Sequence[Record], published: Mapping[RecordKey, Published]) -> list[DotChart]:
     """Return for each metric of the study its values over seeds, and the differences from the baseline."""
     values: dict[RecordKey, list[float]] = defaultdict(list)
     for record in records:
@@ -159,7 +159,7 @@ def seed_charts(study: Study, records: Sequence[Record], published: Mapping[Reco
             values[record_key(record)].append(record.value)
     means, baseline = summaries(records), study.baseline
     differences = comparisons(records, baseline)
-    charts: list[AnyChart] = []
+    charts: list[DotChart] = []
     for metric in study.config.metrics:
         keys = [key for key in values if key.metric == metric]
         if keys:
