@@ -2,13 +2,11 @@
 
 With every world in the support, and a rule that tells all values of a concept apart or none, a concept that matters is
 read from one that matters, and all its values are kept apart; so these readings are the symmetries of the rule's truth
-table, times any way of reading the concepts that do not matter from one another. Otherwise one concept after the other
-is read, and readings are merged that lead every world to the same node of the rule's decision diagram. Where maps of
-values are too many for that, every permutation of the concepts is counted by itself.
-
-The symmetries of a rule's truth table, counted as a group: a product of orbit sizes along a chain of stabilisers.
-
-Each orbit is found by asking whether a symmetry with given first readings exists.
+table, times any way of reading the concepts that do not matter from one another. Symmetries are counted as a group: a
+product of orbit sizes along a chain of stabilisers, each orbit found by asking whether a symmetry with given first
+readings exists. Otherwise one concept after the other is read, and readings are merged that lead every world to the
+same node of the rule's decision diagram. Where maps of values are too many for that, every permutation of the concepts
+is counted by itself.
 """
 
 import math

@@ -1,7 +1,4 @@
-"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget.
-
-Numbers that may be too long to read, in words.
-"""
+"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget."""
 
 import math
 import time
@@ -27,6 +24,8 @@ from assay.counting.solver import OutOfTime
 from assay.logic import TRUE, Knowledge
 
 MOST_DIGITS = 100_000
+MOST = 10**6
+"""Above it, a number is written as a power of ten."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -303,10 +302,6 @@ def _free(knowledge: Knowledge, used: list[int]) -> int:
     if digits > MOST_DIGITS:
         raise TooLarge(f"the count has about {digits:,.0f} digits, more than the {MOST_DIGITS:,} that are written out")
     return math.prod(base**times for base, times in factors)
-
-
-MOST = 10**6
-"""Above it, a number is written as a power of ten."""
 
 
 def numeral(number: int) -> str:

@@ -1,12 +1,9 @@
 """The counting problem: entries as variables, and one constraint for each world in the training support.
 
-Only concepts that the rule uses have entries: what is read of the others changes no label.
-
-Classes of readings (concept mappings, `--family`): what a reading may depend on when it decides a concept's value.
-
 A reading maps true concepts to predicted ones. It is a table of *entries*: an entry belongs to what is read (a concept,
 an encoder group, an object's attribute) and to its ground truth, and its value is what the reading predicts. A class of
-readings says which entry decides which concept.
+readings (`--family`) says which entry decides which concept. Only concepts that the rule uses have entries: what is
+read of the others changes no label.
 """
 
 import math

@@ -1,9 +1,8 @@
 """The optimal readings of a problem: how many, what they get right, examples of them, and what to label next.
 
-Readings of whole worlds (`per-world`): all concepts that the rule uses are read from one another, together.
-
-Each world of the support may be read as any world with the same labels, so that the number of readings is a product
-over worlds. Only supervision of whole concepts helps: an entry of one world says nothing about another's.
+Readings of whole worlds (`per-world`) may read each world of the support as any world with the same labels, so that
+their number is a product over worlds. Only supervision of whole concepts helps there: an entry of one world says
+nothing about another's.
 """
 
 import math
@@ -21,6 +20,13 @@ from assay.counting.problem import Problem, ReadingEntry, Supervised, deciding_c
 from assay.counting.solver import AlikeValues, OutOfTime, Part, Solver
 from assay.logic import Knowledge
 
+PLANNING = 10.0
+"""Seconds for a plan."""
+MOST_LISTED = 5_000
+SAMPLED = 500
+MOST_WORLDS = 2**18
+"""How many worlds of the used concepts may be listed, to count under supervision."""
+
 
 @dataclass(frozen=True)
 class LabellingStep:
@@ -30,13 +36,6 @@ class LabellingStep:
     left: int
     entries: tuple[ReadingEntry, ...] = ()
     """What that is as entries of a reading."""
-
-
-PLANNING = 10.0
-"""Seconds for a plan."""
-
-MOST_LISTED = 5_000
-SAMPLED = 500
 
 
 class Readings:
@@ -226,10 +225,6 @@ def _below(total: int, rng: np.random.Generator) -> int:
         number = int.from_bytes(rng.bytes(bits // 8 + 1), "little") & ((1 << bits) - 1)
         if number < total:
             return number
-
-
-MOST_WORLDS = 2**18
-"""How many worlds of the used concepts may be listed, to count under supervision."""
 
 
 @dataclass(frozen=True)

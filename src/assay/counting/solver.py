@@ -3,10 +3,9 @@
 Constraints are interned terms, so that equal residuals are one term and a part of the problem is a set of numbers. What
 is remembered survives between calls, so that counts under further conditions come almost free.
 
-Values that constraints never name: any two of them can be exchanged, so that one stands for all in a count.
-
-A rule that only compares concepts with one another ("the same shape") treats all values alike. Once some entries are
-known, the values they have are named; the others are still alike.
+Of values that constraints never name, any two can be exchanged, so that one stands for all in a count. A rule that only
+compares concepts with one another ("the same shape") treats all values alike. Once some entries are known, the values
+they have are named; the others are still alike.
 """
 
 import time

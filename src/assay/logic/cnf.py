@@ -1,10 +1,8 @@
-"""Conjunctive normal form: knowledge to clauses and back.
+"""Conjunctive normal form: knowledge to clauses and back, and clauses as text (DIMACS).
 
 A boolean concept is one literal; a concept with more values has one literal for each (one-hot), and exactly one of them
 is true. Connectives are encoded by Tseitin's definitions, arithmetic through the decision diagram; both keep the number
-of models.
-
-DIMACS: the text form of clauses, with comments that say which literal is which value.
+of models. Comments in the text say which literal is which value.
 """
 
 import ast

@@ -1,13 +1,12 @@
 """Constrained decoding: the most probable world that keeps every constraint, given independent concept probabilities.
 
-Where the most probable world keeps all constraints, it is the answer. Where it breaks some, the best world that keeps
-those is found by their joint diagram; if that breaks others they are added, until none is broken. A relaxed problem
-whose best world keeps every constraint is solved. Where the joint diagram would be too large, the diagrams of groups of
-constraints are walked through side by side, with each group's best way to the end as a bound; that is exact as long as
-the open states fit, and says so. Large spaces whose constraints all say that concepts differ (a sudoku of 9 x 9 cells)
-have an exact search of their own.
-
-The constraints of a knowledge as decision diagrams: each on its own, some of them joined, or all.
+Constraints are decision diagrams: each on its own, some of them joined, or all. Where the most probable world keeps
+every constraint, it is the answer. Where it breaks some, the best world that keeps those is found by their joint
+diagram; if that breaks others they are added, until none is broken. A relaxed problem whose best world keeps every
+constraint is solved. Where the joint diagram would be too large, the diagrams of groups of constraints are walked
+through side by side, with each group's best way to the end as a bound; that is exact as long as the open states fit,
+and says so. Large spaces whose constraints all say that concepts differ (a sudoku of 9 x 9 cells) have an exact search
+of their own.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

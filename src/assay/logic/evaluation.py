@@ -1,6 +1,6 @@
 """Formulas as numbers: evaluation over arrays of concept codes, a million rows at a time.
 
-Formulas as a sequence of steps: a shared subformula is computed once, and freed after its last use.
+A formula becomes a sequence of steps: a shared subformula is computed once, and freed after its last use.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,9 +1,8 @@
-"""What a rule distinguishes: each concept's values in classes that it treats alike, and relations between concepts.
+"""What a rule distinguishes: its features, and its profiles, the combinations of them that occur.
 
-A rule with `cup == 3` distinguishes counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept
-that counts objects). One with `car > truck` distinguishes less, equal and more. The rule is a function of these.
-
-The profiles of a rule: which combinations of its features' classes can occur, and the rule's value for each.
+A feature is a concept's values in classes that the rule treats alike, or a relation between concepts. A rule with
+`cup == 3` distinguishes counts 0, 1-2, 3 and 4 or more (absence is a class of its own for a concept that counts
+objects). One with `car > truck` distinguishes less, equal and more. The rule is a function of these.
 
 A profile is a class for every feature. Rules over few worlds have their worlds listed; rules that only group the values
 of single concepts have their profiles listed, however many worlds there are.
@@ -25,6 +24,8 @@ from assay.logic.formula import TRUE, Formula, Var
 from assay.logic.ground import ground_formula, shape_of
 
 CONNECTIVES = (f.Not, f.And, f.Or, f.Xor, f.Implies, f.Iff)
+MOST_WORLDS = 200_000
+MOST_PROFILES = 4096
 
 
 @dataclass(frozen=True)
@@ -247,10 +248,6 @@ def guard_atom(atom: Formula, space: ConceptSpace) -> Formula:
 
 def _may_be_absent(names: tuple[str, ...], space: ConceptSpace) -> bool:
     return any(space.concept(name).optional for name in names)
-
-
-MOST_WORLDS = 200_000
-MOST_PROFILES = 4096
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""Formulas as text: a restricted Python expression, read through `ast` by whitelist, never evaluated.
+"""Formulas as text, which is read, and as LaTeX, which is written.
 
-Beside Python's own operators the sympy spellings parse: `And(a, Not(b))`, `Eq(x, y)`, `&`, `|`, `~`, `^`, `>>`.
-
-Formulas as LaTeX.
+The text is a restricted Python expression, read through `ast` by whitelist, never evaluated. Beside Python's own
+operators the sympy spellings parse: `And(a, Not(b))`, `Eq(x, y)`, `&`, `|`, `~`, `^`, `>>`.
 """
 
 import ast
@@ -21,6 +20,12 @@ LONGEST = 200_000
 COMPARISONS: dict[type[ast.cmpop], f.Operator] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
+TERNARY, ARROW, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, ATOM = range(10)
+SIGNS = {"==": "=", "!=": r"\neq", "<": "<", "<=": r"\leq", ">": ">", ">=": r"\geq"}
+ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
+    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+}  # fmt: skip
+QUANTIFIERS = {"any": r"\exists", "all": r"\forall"}
 
 
 def _compare(operator: f.Operator) -> Callable[..., Formula]:
@@ -265,14 +270,6 @@ class _Reader:
         if clause.is_async or not isinstance(source, ast.Name) or len(bound) < len(targets):
             raise self.refuse(source, "'for' takes names and a group of slots")
         return f.Quantified(name, bound, source.id, body)  # type: ignore[arg-type]
-
-
-TERNARY, ARROW, OR, AND, NOT, COMPARE, SUM, PRODUCT, UNARY, ATOM = range(10)
-SIGNS = {"==": "=", "!=": r"\neq", "<": "<", "<=": r"\leq", ">": ">", ">=": r"\geq"}
-ESCAPES = {letter: f"\\{letter}" for letter in "_%&#${}"} | {
-    "\\": r"\textbackslash{}", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
-}  # fmt: skip
-QUANTIFIERS = {"any": r"\exists", "all": r"\forall"}
 
 
 def latex(formula: Formula) -> str:

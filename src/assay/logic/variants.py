@@ -5,10 +5,9 @@ A *variant* is a disjunct of the rule's disjunctive form, in which none can be l
 step, from one class of counts that the rule tells apart to the next. A near-boundary *type* is a variant with the
 features of one concept moved.
 
-Sensitivity of a formula to single concepts: after a change, only what depends on that concept is recomputed.
-
-Sums, counts, conjunctions and the like are stored as tallies, to which a change adds its difference: one change of a
-rule over 64 squares costs about as much as one of a rule over two.
+After a change of one concept, only what depends on it is recomputed. Sums, counts, conjunctions and the like are stored
+as tallies, to which a change adds its difference: one change of a rule over 64 squares costs about as much as one of a
+rule over two.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
@@ -33,6 +32,8 @@ MOST_FEATURES = 16
 
 Cube = tuple[frozenset[int], ...]
 """For each feature the classes that are allowed."""
+CHUNK = 8192
+TALLIED = (f.Sum, f.Count, f.And, f.Or, f.Xor)
 
 
 @dataclass(frozen=True)
@@ -252,10 +253,6 @@ def _region(cube: Cube, features: Sequence[Feature], more: tuple[Formula, ...] =
     restricted = [(f, allowed) for f, allowed in zip(features, cube, strict=True) if len(allowed) < f.size]
     name = " and ".join(feature.text(allowed) for feature, allowed in restricted) or "always"
     return Region(name, conjunction(*(feature.formula(allowed) for feature, allowed in restricted), *more))
-
-
-CHUNK = 8192
-TALLIED = (f.Sum, f.Count, f.And, f.Or, f.Xor)
 
 
 class Dependencies:

@@ -5,10 +5,8 @@ value or another than one, bounds of numbers, comparisons of attributes that hav
 object or of two), the order of two objects, that three of them are all different or all equal in an attribute, and how
 many objects have a value. Of concepts that belong to no slot it may say the same without objects.
 
-Literals of clauses, about one, two or three objects, or about the world as a whole.
-
-A literal has three equivalent forms: a truth table over values (by which coverage of examples is computed), a
-formula, and a predicate of Prolog with its definition over the facts of worlds.
+A literal has three equivalent forms: a truth table over values (by which coverage of examples is computed), a formula,
+and a predicate of Prolog with its definition over the facts of worlds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +46,13 @@ SIGNS: Mapping[str, tuple[str, str]] = {
 }  # fmt: skip
 """How comparisons are written in Prolog, between numbers and between symbols."""
 OPERATORS: Mapping[str, Operator] = {"==": "==", "!=": "!=", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
+MOST_PAIRS = 400
+"""Of more pairs of concepts than these none is compared."""
+MOST_VALUES = 12
+"""No literal says of attributes with more values that three objects differ in them."""
+WAYS: dict[Way, str] = {
+    "==": "is", "!=": "not", "<": "less", ">": "more", "<=": "at_most", ">=": "at_least",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -182,15 +187,6 @@ def literals_by_terms(literals: Sequence[Literal]) -> dict[TermsAndGroups, list[
         if not isinstance(literal, CountLiteral):
             alike.setdefault((literal.terms, literal.groups), []).append(number)
     return alike
-
-
-MOST_PAIRS = 400
-"""Of more pairs of concepts than these none is compared."""
-MOST_VALUES = 12
-"""No literal says of attributes with more values that three objects differ in them."""
-WAYS: dict[Way, str] = {
-    "==": "is", "!=": "not", "<": "less", ">": "more", "<=": "at_most", ">=": "at_least",
-}  # fmt: skip
 
 
 class Language(Config):

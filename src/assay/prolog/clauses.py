@@ -15,6 +15,10 @@ Make = Callable[[Run], Run]
 Step = Callable[[Env], Any]
 CUT = object()
 """What a cut inside a condition returns."""
+LARGEST_INDEX = 1_000_000
+"""The most entries that clauses without a first argument may take in an index."""
+SMALL = 8
+"""Fewer facts than this are looked through one by one."""
 
 
 def done(env: Env, rest: Rest) -> Any:
@@ -32,10 +36,6 @@ STOP: Rest = (_stop, None, None)
 Arguments = tuple[Term, ...]
 Ready = tuple[tuple[Any, ...], tuple[Step, ...], Run]
 """A compiled clause: constants and empty places that follow the arguments, tests of the head, and the body."""
-LARGEST_INDEX = 1_000_000
-"""The most entries that clauses without a first argument may take in an index."""
-SMALL = 8
-"""Fewer facts than this are looked through one by one."""
 
 
 class ClauseEnvironment:

@@ -1,8 +1,7 @@
 """A program: its clauses by predicate, read and checked before anything runs.
 
-The predicates that are written in Prolog itself; only those that a program uses are loaded.
-
-Predicates that a task defines for the programs of its users; a program's own definitions come first.
+It may use a library that is written in Prolog itself, and predicates that a task defines for its users' programs; a
+program's own definitions come first.
 """
 
 from collections.abc import Collection, Iterator, Mapping

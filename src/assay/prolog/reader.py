@@ -1,7 +1,4 @@
-"""Read Prolog: tokens to terms by operator priority, and a text to clauses.
-
-Prolog text as tokens, each with its line and column.
-"""
+"""Read Prolog: text to tokens, tokens to terms by operator priority, and a text to clauses."""
 
 import re
 from collections.abc import Iterator

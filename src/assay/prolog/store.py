@@ -1,7 +1,4 @@
-"""Bindings: unification with a trail, copies, and the standard order of terms.
-
-How long, how deep and how far a rule may run before it is stopped.
-"""
+"""Bindings (unification with a trail, copies, the standard order of terms), and what a proof may use up."""
 
 import os
 import time
@@ -15,6 +12,8 @@ from assay.prolog.terms import NIL, PAIR, PrologError, Term, Text, Tick, Variabl
 
 BETWEEN_LOOKS = 2_000
 """How many inferences are made between two looks at the clock."""
+STATUS = Path("/proc/self/statm")
+PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
@@ -86,10 +85,6 @@ class Meter:
     def limit_error(self, limit: str) -> PrologError:
         """Return the error that says which rule was stopped, and by what."""
         return PrologError(f"rule {self.rule} was stopped at {limit}; it may loop")
-
-
-STATUS = Path("/proc/self/statm")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def megabytes_used() -> float:

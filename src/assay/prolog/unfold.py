@@ -1,9 +1,8 @@
 """A program as a formula: every way to prove its head on a world of unknown values, with what each way needs.
 
-The program is run with the values of concepts left open. A path to a proof collects conditions on them; the formula is
-"one of these paths". Cut, if-then-else and negation are exact, since paths come in the order in which Prolog tries.
-
-Worlds of unknown values as terms: one for each choice of objects that are there.
+The program is run with the values of concepts left open, once for each choice of objects that are there. A path to a
+proof collects conditions on them; the formula is "one of these paths". Cut, if-then-else and negation are exact, since
+paths come in the order in which Prolog tries.
 """
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence

@@ -1,14 +1,13 @@
-"""A space as Prolog: which predicates say what a world holds, and the facts of worlds.
+"""A space as Prolog: its worlds as facts, or by a template as one term each.
 
 A concept becomes `<concept>(World, value)`. Of slots `car1 .. car4`, a world says `has_car(World, Car)` for each that
 is there, and of it `<attribute>(Car, value)`, `car_num(Car, N)` and `before(Car, Other)`. Names that Prolog has already
 or that would clash get the kind of object in front: `car_length`.
 
-Worlds as one Prolog term each, by a template that a task declares: V-LoL's `[c(1, rectangle, short, ...), ...]`.
-
-In a template `{name}` stands for the value of a concept, and `{each(cars, c({colour}, ...))}` for a list with one term
-for each object of a group that is there; inside it `{name}` is an attribute and `{place}` counts slots from 1.
-`{colour: [yellow-rectangle, green-bucket]}` writes other atoms for the values.
+A task declares a template for terms such as V-LoL's `[c(1, rectangle, short, ...), ...]`. In it `{name}` stands for the
+value of a concept, and `{each(cars, c({colour}, ...))}` for a list with one term for each object of a group that is
+there; inside it `{name}` is an attribute and `{place}` counts slots from 1. For other atoms than the values, write
+`{colour: [yellow-rectangle, green-bucket]}`.
 """
 
 import re

@@ -1,7 +1,4 @@
-"""Knowledge and worlds as Prolog: facts for worlds, clauses for labels and constraints.
-
-Formulas as Prolog goals about one world.
-"""
+"""Knowledge and worlds as Prolog: facts for worlds, clauses for labels and constraints, goals for formulas."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -53,6 +50,8 @@ ROLES: Mapping[What, tuple[str, str]] = {
     "attribute": ("object", "value"), "concept": ("world", "value"),
 }  # fmt: skip
 """What the arguments of a fact are. Their types do not tell: an attribute may be called as a kind of object is."""
+Goals = list[Term]
+SIGNS = {"==": "=:=", "!=": "=\\=", "<": "<", "<=": "=<", ">": ">", ">=": ">="}
 
 
 def facts_text(vocabulary: Vocabulary, codes: Codes, first: int = 0) -> str:
@@ -158,10 +157,6 @@ def rule_clauses(knowledge: Knowledge, label: Label, name: str) -> list[Clause]:
     result = Variable()
     link = ("is", result, value) if label.kind == "int" else ("=", result, value)
     return [writer.clause((name, writer.world, result), join_terms([*goals, link], ",", "true"))]
-
-
-Goals = list[Term]
-SIGNS = {"==": "=:=", "!=": "=\\=", "<": "<", "<=": "=<", ">": ">", ">=": ">="}
 
 
 class GoalWriter:

@@ -1,9 +1,7 @@
-"""Opening of image files: PNG, JPEG and WebP only, with a limit on pixels.
+"""Image files: opened with a limit on pixels (PNG, JPEG and WebP only), and photographs fitted into one size.
 
 Pillow knows dozens of formats. Some of them start other programs (an EPS file runs Ghostscript), and a small file can
 claim any size; so what comes from elsewhere is opened here and nowhere else.
-
-Photographs fitted into one size, with grey bars where the shapes differ.
 """
 
 import io
@@ -19,6 +17,8 @@ from assay.render.picture import Box
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 MOST_PIXELS = 50_000_000
+BAR = 114
+"""The grey of the bars."""
 
 
 def open_image(source: bytes | Path, name: str) -> Image.Image:
@@ -33,10 +33,6 @@ def open_image(source: bytes | Path, name: str) -> Image.Image:
         image.close()
         raise DataError(f"picture {name!r} has {image.width} x {image.height} pixels, at most {MOST_PIXELS:,} are read")
     return image
-
-
-BAR = 114
-"""The grey of the bars."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
-"""A picture of a world, and the layout that all pictures of a task share.
+"""A picture of a world, the layout that all pictures of a task share, and pictures as PNG.
 
-PNG, written directly: faster on small pictures than a general image library, and always the same bytes.
+PNG is written directly: faster on small pictures than a general image library, and always the same bytes.
 """
 
 import struct
@@ -12,6 +12,10 @@ from typing import Any
 import numpy as np
 
 from assay.base import Array, DataError
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+GREY = (1, zlib.DEFLATED, 12, 5, zlib.Z_RLE)  # on grey pictures smaller and twice as fast as the default
+COLOUR = (4, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY)
 
 
 @dataclass(frozen=True)
@@ -102,11 +106,6 @@ class Layout:
             return cls(int(data["width"]), int(data["height"]), int(data["channels"]), boxes)
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"a layout is not in the form that assay writes: {error!r}") from None
-
-
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
-GREY = (1, zlib.DEFLATED, 12, 5, zlib.Z_RLE)  # on grey pictures smaller and twice as fast as the default
-COLOUR = (4, zlib.DEFLATED, 15, 8, zlib.Z_DEFAULT_STRATEGY)
 
 
 def encode_png(image: Array) -> bytes:

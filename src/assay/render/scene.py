@@ -2,9 +2,8 @@
 
 z points up; lengths are in whatever unit the family chooses. Colours are linear red, green and blue from 0 to 1
 (`linear_rgb` converts sRGB bytes). Nothing here is random: what a family jitters, it draws into the world's style and
-puts into the scene as numbers.
-
-From render passes (linear light, instance ids, depth) to a shot: sRGB bytes, ids of objects and parts.
+puts into the scene as numbers. What an engine computes (linear light, instance ids, depth) becomes a shot: sRGB bytes,
+ids of objects and parts.
 """
 
 from collections.abc import Sequence

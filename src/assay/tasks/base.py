@@ -1,6 +1,6 @@
 """What a task is, and the splits that tasks with enumerable worlds share.
 
-Tasks whose pictures are taken of scenes in three dimensions: a task describes the scene, an engine draws it.
+Some tasks describe a scene in three dimensions, which an engine draws.
 """
 
 from abc import ABC, abstractmethod

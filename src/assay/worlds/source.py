@@ -1,9 +1,8 @@
 """Sampling the worlds of a split: exact, balanced, and with access to any position without drawing those before it.
 
 The decision diagram numbers the worlds of each label; a deck permutes the numbers. No world is drawn twice before every
-world of its label was drawn once, a split of any size is balanced, and spaces too large to list are no harder.
-
-Rejection sampling for a rule that is a program: worlds are drawn until one has the label wanted at its position.
+world of its label was drawn once, a split of any size is balanced, and spaces too large to list are no harder. Of a
+rule that is a program, worlds are drawn until one has the label wanted at its position.
 """
 
 from abc import ABC, abstractmethod
@@ -17,6 +16,12 @@ import numpy as np
 from assay.base import Array, Codes, Deck, FormulaError, KnowledgeError, Streams
 from assay.logic import TRUE, Diagram, Knowledge, Value, WorldRanking, shape_of
 from assay.worlds.world import LUCK, Split, Style, World
+
+PROBE = 4_000
+"""How many worlds show which labels there are."""
+TRIES = 1 << 14
+"""How many worlds are drawn for one position before an error is raised."""
+AT_ONCE = 1 << 14
 
 
 class Source(Protocol):
@@ -250,13 +255,6 @@ def _cut(total: int, fraction: float) -> int:
     if fraction in (0.0, 1.0):
         return int(fraction) * total
     return max(1, int(total * fraction))
-
-
-PROBE = 4_000
-"""How many worlds show which labels there are."""
-TRIES = 1 << 14
-"""How many worlds are drawn for one position before an error is raised."""
-AT_ONCE = 1 << 14
 
 
 class ProgramSource(WorldSource):

@@ -1,6 +1,7 @@
-"""A world: concepts and style. All that is random about it is stored in it, so that a picture is a function of it.
+"""A world is concepts and style; a split is a name, a size, and which worlds it holds.
 
-A split: a name, a size, and which worlds it holds, as a formula and a share of what satisfies it.
+All that is random about a world is stored in it, so that a picture is a function of it. A split holds a share of the
+worlds that satisfy a formula.
 """
 
 import json
@@ -18,6 +19,9 @@ SOURCES = "sources"
 """The key of a style for the names of the source images that an imported example shows."""
 LUCK = "luck"
 """The key of a style for the random numbers from 0 to 1 by which stochastic labels are drawn, one for each label."""
+Balance = Literal["label", "world"]
+HARD = "hard"
+"""The split whose worlds lie near the decision boundary, whatever source they come from."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -74,11 +78,6 @@ class World:
 
     def __repr__(self) -> str:
         return f"World({shorten(self.text, 320)})"
-
-
-Balance = Literal["label", "world"]
-HARD = "hard"
-"""The split whose worlds lie near the decision boundary, whatever source they come from."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
-"""Direct lighting: the diffuse and the specular light of lamps and the sun at each pixel, shadows given.
+"""Direct lighting with soft shadows: the diffuse and the specular light of lamps and the sun at each pixel.
 
-Soft shadows: the share of each light that reaches each pixel, by one ray, or more where neighbours disagree.
-
-Pixels are handled in tiles. Instances that cannot block a light for a tile are culled, so most pixels cast no ray.
+The share of each light that reaches a pixel is found by one ray, or more where neighbours disagree. Pixels are handled
+in tiles. Instances that cannot block a light for a tile are culled, so most pixels cast no ray.
 """
 
 import numpy as np
@@ -24,6 +23,8 @@ from assay.render.engines.shading import (
 
 BLEND, MIRROR_BLEND = 0.2, 0.6
 """How much a lamp's cells widen the lobe, over the square of their size; less would show them as dots on a mirror."""
+TILE = 8
+LONG = 1e4
 
 
 @subroutine
@@ -140,10 +141,6 @@ def light_pixel(
             base = DIELECTRIC + (p.colour[y, x, c] - DIELECTRIC) * metal
             again = 1 + base * (1 / (a + b) - 1)  # multiple scattering
             specular[y, x, c] += light * (base * full + rim) * again
-
-
-TILE = 8
-LONG = 1e4
 
 
 def light_visibility(w: PackedScene, p: GBuffer, side: int) -> Array:

@@ -1,8 +1,7 @@
-"""Indirect lighting: light of other surfaces and of the sky, gathered at a few pixels and interpolated over the rest.
+"""Indirect lighting (light of other surfaces and of the sky), reflections on smooth surfaces, and the sum of all light.
 
-A ray that hits a point which the camera sees too takes the radiance that was computed there.
-
-Reflections on smooth surfaces, and the sum of all light of a pixel.
+Indirect light is gathered at a few pixels and interpolated over the rest. A ray that hits a point which the camera sees
+too takes the radiance that was computed there.
 """
 
 import numpy as np
@@ -27,6 +26,9 @@ from assay.render.engines.shading import (
     surface_colour,
     turn_outwards,
 )
+
+CLEAR, SMOOTH = 0.06, 0.4
+"""One ray will do below this roughness; dielectrics above this one reflect only the mean light around them."""
 
 
 def indirect_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, size: int, side: int) -> Array:
@@ -283,10 +285,6 @@ def interpolate_cells(w: PackedScene, p: GBuffer, cells: Array, size: int, out: 
                 left[y, x] = 1
                 continue
             out[y, x, 0], out[y, x, 1], out[y, x, 2] = r / total, g / total, b / total
-
-
-CLEAR, SMOOTH = 0.06, 0.4
-"""One ray will do below this roughness; dielectrics above this one reflect only the mean light around them."""
 
 
 def reflected_light(w: PackedScene, p: GBuffer, radiance: Array, mean: Array, indirect: Array, rays: int) -> Array:

@@ -1,9 +1,8 @@
 """Ray intersection with the triangles of meshes, the instances of a scene, and the ground plane.
 
-Bounding volume hierarchies: a tree of boxes over a mesh's triangles, and one over a scene's instances.
-
-A tree has rows of `nodes` (lowest and highest corner) and of `links`: a leaf has (first item, how many), an inner node
-(its left child, 0); the right child follows the left one.
+Rays pass bounding volume hierarchies: a tree of boxes over a mesh's triangles, and one over a scene's instances. A tree
+has rows of `nodes` (lowest and highest corner) and of `links`: a leaf has (first item, how many), an inner node (its
+left child, 0); the right child follows the left one.
 """
 
 from typing import NamedTuple
@@ -12,6 +11,9 @@ import numpy as np
 
 from assay.base import Array
 from assay.render.engines.jit import kernel, subroutine
+
+BINS, STACK = 12, 64
+FAR = 1e30
 
 
 class SceneGeometry(NamedTuple):
@@ -212,10 +214,6 @@ def scene_blocks(
     """Whether anything but the ground lies on a ray, nearer than `most`."""
     _, i, _, _, _ = hit_scene(g, FAR, ox, oy, oz, dx, dy, dz, most, True)
     return i >= 0
-
-
-BINS, STACK = 12, 64
-FAR = 1e30
 
 
 def build_tree(low: Array, high: Array, most: int) -> tuple[Array, Array, Array]:

@@ -1,6 +1,6 @@
 """The engine `embedded`: a small ray tracer in compiled code that needs no display and always gives the same bytes.
 
-Antialiasing: edge pixels are sampled at several places, each lit like the nearest pixel of the same surface.
+At edges, pixels are sampled at several places, each lit like the nearest pixel of the same surface.
 """
 
 from dataclasses import dataclass
@@ -35,6 +35,9 @@ from assay.render.engines.rasterizer import (
 )
 from assay.render.engines.shading import METAL, POLISHED, sky_radiance
 from assay.render.scene import Scene, Shot, shot_from_passes
+
+REACH = 0.75
+"""The radius of the pixel filter, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -88,10 +91,6 @@ def _light(world: PackedScene, points: GBuffer, effort: SampleCounts) -> Array:
     fill_sky(world, points.owner, light)
     smooth_edges(world, points, base, rest, radiance, mean, sample_edges(world, points, effort.places), light)
     return light
-
-
-REACH = 0.75
-"""The radius of the pixel filter, in pixels."""
 
 
 class EdgeSamples(NamedTuple):

@@ -1,8 +1,7 @@
-"""The BRDF: GGX specular over a diffuse base, or metal, as in Blender's principled shader.
+"""What a surface point looks like: its albedo from textures with mipmaps, the radiance of the sky, and the BRDF.
 
-Pseudo-random numbers as a hash of pixel, sample and light: the same in every process.
-
-Lookups: albedo from textures with mipmaps, and the radiance of the sky.
+The BRDF is GGX specular over a diffuse base, or metal, as in Blender's principled shader. Pseudo-random numbers are a
+hash of pixel, sample and light: the same in every process.
 """
 
 import numpy as np
@@ -18,6 +17,8 @@ METAL, POLISHED = 0.1, 0.2
 """Metallic from this value on; a mirror below this roughness, where each wrong ray would show as a dot."""
 RISE = 0.02
 """The least sine of the angle between a mirror's facet and what it reflects."""
+MASK = 0xFFFFFFFF
+KEYS_PER_PIXEL = 1024
 
 
 @subroutine
@@ -94,10 +95,6 @@ def sample_cosine(nx: float, ny: float, nz: float, s: float, t: float) -> tuple[
     turn, wide = 2 * np.pi * s, np.sqrt(t)
     x, y, z = wide * np.cos(turn), wide * np.sin(turn), np.sqrt(1 - t)
     return ax * x + bx * y + nx * z, ay * x + by * y + ny * z, az * x + bz * y + nz * z
-
-
-MASK = 0xFFFFFFFF
-KEYS_PER_PIXEL = 1024
 
 
 @subroutine
