@@ -59,6 +59,26 @@ IRREGULAR = [
     (ConceptSpace((Concept("a", (0, 2**70)), Concept("b", (-(2**63), 1)))), "a > b and (a, b) in [(0, 1), (1180591620717411303424, 1)]"),
 ]  # fmt: skip
 PLACES = range(CASES + len(IRREGULAR))
+PARTS = 12
+
+
+def on_each(places):
+    """Try a law on each of these cases, in a dozen tests; what fails says of which case it is."""
+
+    def tests_of(law):
+        @pytest.mark.parametrize("part", range(PARTS))
+        def law_on_a_part(part):
+            for place in places[part::PARTS]:
+                try:
+                    law(place)
+                except Exception as error:
+                    error.add_note(f"case {place}")
+                    raise
+
+        law_on_a_part.__name__, law_on_a_part.__doc__ = law.__name__, law.__doc__
+        return law_on_a_part
+
+    return tests_of
 
 
 @cache
@@ -112,7 +132,7 @@ def test_what_is_written_reads_back_and_latex_tells_formulas_apart():
         assert texts.setdefault(written, formula) == formula
 
 
-@pytest.mark.parametrize("place", range(60))
+@on_each(range(60))
 def test_deep_formulas_read_back(place):
     rng = rng_for(12, "deep", place)
     space = random_space(rng)
@@ -124,7 +144,7 @@ def test_deep_formulas_read_back(place):
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_numpy_gives_the_values_in_any_width_of_codes(place):
     one = made(place)
     assert typed(evaluate(one.formula, one.space, one.codes).tolist()) == typed(
@@ -140,7 +160,7 @@ def test_numpy_gives_the_values_in_any_width_of_codes(place):
     assert evaluate(flat, one.space, one.codes).tolist() == evaluate(one.formula, one.space, one.codes).tolist()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_every_part_lies_within_its_shape(place):
     one = made(place)
     for part in walk(ground_formula(one.formula, one.space)):
@@ -154,7 +174,7 @@ def test_every_part_lies_within_its_shape(place):
             assert shape.least <= found.min() and found.max() <= shape.most
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_labels_are_codes_among_their_values_and_knowledge_reads_back(place):
     one = made(place)
     try:
@@ -188,7 +208,7 @@ def joint(codes: Array, chances: list[Array]) -> Array:
     return np.prod([own[:, codes[:, place]] for place, own in enumerate(chances)], axis=0)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_diagrams_agree_with_every_world(place):
     one, rng = made(place), rng_for(1, "diagrams", place)
     order = None if place % 3 else rng.permutation(one.space.names).tolist()
@@ -214,7 +234,7 @@ def test_diagrams_agree_with_every_world(place):
     assert (ranking.worlds(ranks[inside]) == one.codes[inside]).all()
 
 
-@pytest.mark.parametrize("place", [place for place in PLACES if place % 5 == 0])
+@on_each([place for place in PLACES if place % 5 == 0])
 def test_diagrams_of_several_formulas_have_the_values_of_all(place):
     one, other = made(place), made(place).space.names[-1]
     diagram = compile_diagram([one.formula, Var(other)], one.space)
@@ -223,7 +243,7 @@ def test_diagrams_of_several_formulas_have_the_values_of_all(place):
     assert diagram.counts == Counter(zip(one.values, column, strict=True))
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_rules_compiled_by_what_they_count_agree_with_every_world(place):
     one = made(place)
     if is_truth(one):
@@ -250,7 +270,7 @@ def models(cnf, names):
     return found
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_models_of_clauses_are_the_possible_worlds_with_their_labels(place):
     one = made(place)
     rows = zip(one.codes, one.values, whole(one), strict=True)
@@ -274,7 +294,7 @@ def fuzzy_truth(knowledge: Knowledge, concepts: list[torch.Tensor]) -> list[bool
     return (model.labels_from_concepts(concepts)[0][:, 1] > 0.5).tolist()
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_fuzzy_truth_at_certain_concepts_is_truth(place):
     one = made(place)
     if not is_truth(one) or one.formula == Xor(()):  # fuzzy logic has no "odd number of none" (yet)
@@ -291,7 +311,7 @@ def test_fuzzy_truth_at_certain_concepts_is_truth(place):
 # -- Prolog ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("place", [place for place in PLACES if place % 2 or place >= CASES])
+@on_each([place for place in PLACES if place % 2 or place >= CASES])
 def test_prolog_proves_what_holds_and_is_read_back_as_a_formula(place):
     one = made(place)
     kept = whole(one)
@@ -342,7 +362,7 @@ def changed(codes: Array, place: int, code: int) -> Array:
     return other
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_flips_are_those_of_changing_each_concept_to_each_value(place):
     one = made(place)
     limits = Var(one.space.names[0]).ne(one.space.concepts[0].values[0]) if place % 3 else TRUE
@@ -358,7 +378,7 @@ def test_flips_are_those_of_changing_each_concept_to_each_value(place):
     assert np.array_equal(boundary.flips(one.codes), expected)
 
 
-@pytest.mark.parametrize("place", PLACES)
+@on_each(PLACES)
 def test_variants_cover_the_rule_and_types_what_is_near(place):
     """Near is false, and true after a change of one concept to a possible world."""
     one = made(place)
