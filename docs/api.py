@@ -14,6 +14,7 @@ from assay.doors import homes_in
 
 HERE = Path(__file__).parent
 GROUPS = {
+    "looking": ("Looking around", "list show new check doctor clean demo Facts"),
     "data": (
         "Data",
         "make load import_folder from_table from_hf annotate confound pairs audit export push Dataset SplitData Split "
@@ -21,7 +22,7 @@ GROUPS = {
     ),
     "models": (
         "Models and runs",
-        "train predict Run wrap MODELS BACKBONES run_study StudyResult run_suite score_entry SuiteResult",
+        "train predict Run wrap MODELS BACKBONES run_study StudyResult make_suite run_suite score_entry SuiteResult",
     ),
     "judging": (
         "Scores and diagnoses",

@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.api import Facts as Facts
     from assay.api import Run as Run
     from assay.api import StudyResult as StudyResult
     from assay.api import SuiteResult as SuiteResult
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from assay.api import list as list
     from assay.api import load as load
     from assay.api import make as make
+    from assay.api import make_suite as make_suite
     from assay.api import mend as mend
     from assay.api import new as new
     from assay.api import pairs as pairs
