@@ -65,6 +65,8 @@ class RunRecord(FileRecord):
     code: Any = None
     """The name and hash of the user's file that has the model; a stranger's record may say anything here."""
     parameters: int | float | None = None
+    perception: dict[str, Any] | None = None
+    """Where the model's concepts come from, if not from itself."""
     files: dict[str, Any] = {}
     """The hashes of what was learned."""
 

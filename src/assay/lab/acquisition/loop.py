@@ -27,7 +27,7 @@ from assay.base import (
     to_frame,
     write_atomically,
 )
-from assay.contracts import to_json
+from assay.contracts import RunRecord, to_json
 from assay.dataset import Dataset, versions
 from assay.diagnosis import Diagnosis, diagnose_run, headline, taught_by
 from assay.lab.acquisition import STRATEGIES
@@ -204,9 +204,9 @@ class _Mending:
     # -- where it stands -----------------------------------------------------------------------------------------------
 
     @cached_property
-    def about(self) -> dict[str, Any]:
+    def record(self) -> RunRecord:
         """The record of the run that it began with."""
-        return self.start.about()
+        return self.start.record
 
     @cached_property
     def first(self) -> Holdings:
@@ -227,7 +227,7 @@ class _Mending:
 
         An unidentified model is wrong in nothing but concepts outside of the rule, which no label can identify.
         """
-        model: type[Model] = MODELS[self.about["model"]]
+        model: type[Model] = MODELS[self.record.model]
         best = ("sound", "unidentified") if self.dataset.knowledge.has_rule else ("no rule",)
         return best if model.has_concepts else (*best, "opaque")
 
@@ -260,16 +260,16 @@ class _Mending:
 
     def _train(self, number: int, bought: Holdings) -> tuple[RunFolder, Dataset]:
         """Train the model anew with what there is, unless that is done, and return the run and its dataset."""
-        model: type[Model] = MODELS[self.about["model"]]
+        model: type[Model] = MODELS[self.record.model]
         round_data = RoundData(self.dataset, self.first, bought, self.settings)
         data, run = round_data.write(self.output / f"data-{number}"), RunFolder(self._folder(number))
-        settings = Settings(round_data.model_settings(model.saved_settings(self.start.folder, self.about)))
+        settings = Settings(round_data.model_settings(model.saved_settings(self.start.folder, self.record)))
 
         def report(epoch: Epoch, epochs: int) -> None:
             self.report(f"round {number}", epoch.number, epochs, f"epoch {epoch.number} of {epochs}")
 
         if not run.is_finished:
-            train_run(Order(self.about["model"], settings, self.about["seed"]), data, run.folder, report)
+            train_run(Order(self.record.model, settings, self.record.seed), data, run.folder, report)
         check_dataset(run, data)
         return run, data
 
@@ -296,7 +296,9 @@ class _Mending:
     @property
     def identity(self) -> dict[str, Any]:
         """What is mended how: a folder of another mending is not taken up."""
-        known = {key: self.about.get(key) for key in ("model", "seed", "config", "files")}
+        of = self.record
+        files = of.files if "files" in of.model_fields_set else None
+        known = {"model": of.model, "seed": of.seed, "config": of.config, "files": files}
         plain = {"settings": self.settings.model_dump(mode="json"), "of": known, "data": self.dataset.fingerprint}
         return dict(json.loads(to_json(plain)))
 

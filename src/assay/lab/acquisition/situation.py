@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from assay.base import Array, Codes, Config, ConfigError, rng_for
-from assay.contracts import Predictions
+from assay.contracts import Predictions, RunRecord
 from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Diagnosis, diagnose_run, taught_by, used_concepts
 from assay.metrics import Evidence, gather_from
@@ -144,9 +144,9 @@ class Situation:
         return self.dataset["train"]
 
     @cached_property
-    def about(self) -> dict[str, Any]:
+    def record(self) -> RunRecord:
         """The record of the run so far."""
-        return RunFolder(self.run).about()
+        return RunFolder(self.run).record
 
     @cached_property
     def model(self) -> Model:

@@ -81,7 +81,7 @@ def boundary_distances(knowledge: Knowledge, concepts: list[Array]) -> Array:
 def members_of(situation: Situation) -> list[list[Array]]:
     """Return what each member of a `bears` ensemble says of the concepts of the training split."""
     run = situation.run
-    if situation.about["model"] != COMMITTEE:
+    if situation.record.model != COMMITTEE:
         run = situation.committee
         _train_committee(situation)
     return load_model(run).member_concepts(situation.training)
@@ -92,8 +92,8 @@ def _train_committee(situation: Situation) -> None:
     if RunFolder(situation.committee).is_finished:
         return
     known = MODELS[COMMITTEE].Config.model_fields
-    settings = {key: value for key, value in situation.about["config"].items() if key in known}
-    train_run(Order(COMMITTEE, Settings(settings), situation.about["seed"]), situation.current, situation.committee)
+    settings = {key: value for key, value in situation.record.config.items() if key in known}
+    train_run(Order(COMMITTEE, Settings(settings), situation.record.seed), situation.current, situation.committee)
 
 
 def entropy_of_rows(probabilities: Array) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.base import Array, Codes, ConfigError, DataError, Settings, explain_missing, require_same, validate
 from assay.base import Config as AnyConfig
-from assay.contracts import Answer, IntervenableModel, ModelOutput, Predictions
+from assay.contracts import Answer, IntervenableModel, ModelOutput, Predictions, RunRecord
 from assay.dataset import Dataset, SplitData, versions
 from assay.logic import ConceptSpace, Knowledge
 from assay.models.registered import MODELS
@@ -130,9 +130,9 @@ class Model(ABC):
         """Read what `save` wrote."""
 
     @classmethod
-    def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+    def saved_settings(cls, folder: Path, record: RunRecord) -> dict[str, Any]:
         """Return the settings that a run in this folder was trained with."""
-        return dict(about["config"])
+        return dict(record.config)
 
     def in_words(self) -> list[str]:
         """Return what was learned in words, a line each; none for what has no words."""
@@ -194,10 +194,10 @@ class Model(ABC):
         return [asdict(epoch) for epoch in self.history]
 
     @classmethod
-    def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
-        """Return the trained model of a run's folder, of which `about` tells."""
-        knowledge, layout = Knowledge.from_dict(about["knowledge"]), Layout.from_dict(about["layout"])
-        model = cls(knowledge, layout, Settings(cls.saved_settings(folder, about)), seed=about["seed"])
+    def load(cls, folder: Path, record: RunRecord, device: str = "cpu") -> Self:
+        """Return the trained model of a run's folder, which has this record."""
+        knowledge, layout = Knowledge.from_dict(record.knowledge), Layout.from_dict(record.layout)
+        model = cls(knowledge, layout, Settings(cls.saved_settings(folder, record)), seed=record.seed)
         model.restore(folder, device)
         return model
 
@@ -213,7 +213,7 @@ def load_model(folder: Path, device: str = "cpu") -> Model:
     require_same(MODELS.entry(name).code, record.code, what)
     make: type[Model] = MODELS[name]
     RunFolder(folder).check_learned(record)
-    return make.load(folder, record.to_dict(), device)
+    return make.load(folder, record, device)
 
 
 def require_size(model: Model, layout: Layout, what: str) -> None:

@@ -18,7 +18,7 @@ from safetensors.torch import load, save
 from torch import Tensor, nn
 
 from assay.base import Array, Codes, ConfigError, DataError, RunFailed, Settings, validate, write_atomically
-from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, to_json
+from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHead, ModelOutput, RunRecord, to_json
 from assay.dataset import SplitData
 from assay.models.backbones.build import Dropout, HeadLayer, can_read, is_deep, require_reads
 from assay.models.backbones.weights import rebuilding
@@ -345,16 +345,16 @@ class NeuralModel(Model, nn.Module):
         return facts if self.training_facts is None else {**facts, "training": self.training_facts}
 
     @classmethod
-    def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+    def saved_settings(cls, folder: Path, record: RunRecord) -> dict[str, Any]:
         """Return the settings of a run, with perception where it is now."""
-        perceived = saved_perception(about, folder) if about["config"].get("perception") is not None else {}
-        return {**about["config"], **perceived}
+        perceived = saved_perception(record, folder) if record.config.get("perception") is not None else {}
+        return {**record.config, **perceived}
 
     @classmethod
-    def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+    def load(cls, folder: Path, record: RunRecord, device: str = "cpu") -> Self:
         """Return the trained network of a run, without reading the weights that it began from."""
         with rebuilding():
-            return super().load(folder, about, device)
+            return super().load(folder, record, device)
 
     def restore(self, folder: Path, device: str) -> None:
         """Read the weights, ready to predict on a device."""

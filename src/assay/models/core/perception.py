@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from assay.base import Array, Codes, Config, ConfigError, DataError, ProgressCallback, Settings, find_rows, validate
-from assay.contracts import PAIRS, Answer, Predictions, read_predictions
+from assay.contracts import PAIRS, Answer, Predictions, RunRecord, read_predictions
 from assay.dataset import ConceptReader, SplitData
 from assay.logic import Concept, ConceptSpace
 from assay.models.core.model import Model, load_model, require_size
@@ -371,24 +371,24 @@ def perception_seen_from(perception: Perception | None, run: Path) -> dict[str, 
     return {**about, "from_run": Path(os.path.relpath(perception.folder.resolve(), run.resolve())).as_posix()}
 
 
-def saved_perception(about: Mapping[str, Any], run: Path) -> dict[str, Any]:
+def saved_perception(record: RunRecord, run: Path) -> dict[str, Any]:
     """Return the settings of a run's perception: where it is now, refusing one that has learned anew since then.
 
     It lies where it did as seen from the run. A reader can be asked about any split from now on.
     """
-    record = about.get("perception")
-    if record is None:
+    about = record.perception
+    if about is None:
         return {"perception": None}
-    reader = {key: value for key, value in about["config"].get("reader", {}).items() if key != "splits"}
-    if record.get("reader") == "vlm":
+    reader = {key: value for key, value in record.config.get("reader", {}).items() if key != "splits"}
+    if about.get("reader") == "vlm":
         return {"perception": "vlm", "reader": reader}
-    then = Path(record["folder"])  # of runs before the name alone was kept
-    place = then if then.is_absolute() and then.exists() else run.resolve() / record.get("from_run", then)
+    then = Path(about["folder"])  # of runs before the name alone was kept
+    place = then if then.is_absolute() and then.exists() else run.resolve() / about.get("from_run", then)
     if not place.exists():
-        raise DataError(f"the perception {then.name!r} of {str(run)!r} is no longer at {record.get('from_run')!r}, as "
+        raise DataError(f"the perception {then.name!r} of {str(run)!r} is no longer at {about.get('from_run')!r}, as "
                         "seen from the run; move both together, or train again")  # fmt: skip
-    if record.get("reader") == "clip":
+    if about.get("reader") == "clip":
         return {"perception": f"{CLIP}{place}", "reader": reader}
-    if record.get("fingerprint") is not None and record["fingerprint"] != Detector(place).fingerprint:
+    if about.get("fingerprint") is not None and about["fingerprint"] != Detector(place).fingerprint:
         raise DataError(f"{str(place)!r} has learned anew since {str(run)!r} was trained on its concepts; train again")
     return {"perception": str(place)}

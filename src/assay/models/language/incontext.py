@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from assay.base import Array, Codes, ConfigError
-from assay.contracts import Answer, Predictions
+from assay.contracts import Answer, Predictions, RunRecord
 from assay.dataset import SplitData
 from assay.logic import Label
 from assay.models.core.model import Epoch, Report
@@ -266,9 +266,9 @@ class InContext(FormulaModel):
         self.ledger.take(state["exchanges"])
 
     @classmethod
-    def load(cls, folder: Path, about: Mapping[str, Any], device: str = "cpu") -> Self:
+    def load(cls, folder: Path, record: RunRecord, device: str = "cpu") -> Self:
         """Return the model of a run; it can be asked about any split."""
-        model = super().load(folder, about, device)
+        model = super().load(folder, record, device)
         model._asks_any = True
         return model
 

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from assay.base import Array, DataError, Settings, rng_for, validate, write_atomically
-from assay.contracts import BottleneckModel, IntervenableModel, ModelOutput, to_json
+from assay.contracts import BottleneckModel, IntervenableModel, ModelOutput, RunRecord, to_json
 from assay.dataset import SplitData
 from assay.metrics import label_f1
 from assay.models.core.model import Epoch, Model, Report
@@ -169,9 +169,9 @@ class SymbolicModel(Model):
         return {"perception": perception, "parameters": int(sum(array.size for array in arrays.values()))}
 
     @classmethod
-    def saved_settings(cls, folder: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+    def saved_settings(cls, folder: Path, record: RunRecord) -> dict[str, Any]:
         """Return the settings of a run, with perception where it is now."""
-        return {**about["config"], **saved_perception(about, folder)}
+        return {**record.config, **saved_perception(record, folder)}
 
     def restore(self, folder: Path, device: str) -> None:
         """Read what was learned."""
