@@ -26,7 +26,6 @@ import numpy as np
 from assay.base import Array, ConfigError, DataError
 from assay.dataset import SplitData
 from assay.logic import listing
-from assay.models.backbones.texts import SentenceModel
 from assay.models.core.settings import NeuralConfig
 from assay.render import Box, Layout
 
@@ -248,6 +247,8 @@ class SentenceInput(ModelInput):
     @classmethod
     def learn(cls, folder: str) -> "SentenceInput":
         """Return how many features the model in a folder gives."""
+        from assay.models.backbones.texts import SentenceModel
+
         model = SentenceModel.open(folder)
         return cls(folder, model.width, model.digest)
 
@@ -258,6 +259,8 @@ class SentenceInput(ModelInput):
 
     def array(self, data: SplitData) -> Array:
         """Return the features of each text."""
+        from assay.models.backbones.texts import SentenceModel
+
         model = SentenceModel.open(self.folder)
         if model.digest != self.digest:
             raise DataError(f"the weights in {self.folder!r} are not those that the model was trained with")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Protocol
 
 from assay.base import UnknownName, import_extra, suggestion
 from assay.dataset import Dataset
@@ -19,8 +19,6 @@ from assay.metrics import METRICS, gather_from
 from assay.models.core.model import Epoch, Model
 from assay.runs import LOGS, RunFolder
 
-LogKind = Literal["tensorboard", "wandb", "mlflow"]
-KINDS: tuple[str, ...] = get_args(LogKind)
 PROJECT = "assay"
 """The project or experiment that runs go to, unless WANDB_PROJECT or MLFLOW_EXPERIMENT_NAME names another."""
 SUMMARY = ("label_f1", "concept_f1", "collapse")
@@ -129,9 +127,9 @@ def check_log(kind: str | None) -> None:
 
 
 class EpochLog:
-    """Numbers the epochs of all phases and hands each to a log; without a log it does nothing."""
+    """Numbers the epochs of all phases and hands each to a log."""
 
-    def __init__(self, log: RunLog | None) -> None:
+    def __init__(self, log: RunLog) -> None:
         self.target = log
         self.step = 0
         self.summary: dict[str, float] = {}
@@ -139,37 +137,30 @@ class EpochLog:
     def add(self, epoch: Epoch) -> None:
         """Log the loss and the validation score of an epoch, by phase."""
         self.step += 1
-        if self.target is not None:
-            numbers = {f"{epoch.phase}/loss": epoch.loss, f"{epoch.phase}/validation_f1": epoch.score}
-            self.target.log(_finite(numbers), self.step)
+        numbers = {f"{epoch.phase}/loss": epoch.loss, f"{epoch.phase}/validation_f1": epoch.score}
+        self.target.log(_finite(numbers), self.step)
 
     def add_scores(self, dataset: Dataset, run: RunFolder) -> None:
         """Keep the scores of all splits that a run predicted, for the end."""
-        if self.target is not None:
-            for split, predictions in run.all_predictions(dataset.knowledge).items():
-                evidence = gather_from(dataset, predictions)
-                self.summary |= {f"{split}/{name}": METRICS[name](evidence) for name in SUMMARY}
+        for split, predictions in run.all_predictions(dataset.knowledge).items():
+            evidence = gather_from(dataset, predictions)
+            self.summary |= {f"{split}/{name}": METRICS[name](evidence) for name in SUMMARY}
 
 
 @contextmanager
-def log_of(kind: str | None, model: Model, dataset: Dataset, run: RunFolder) -> Iterator[EpochLog]:
+def log_of(kind: str, model: Model, dataset: Dataset, run: RunFolder) -> Iterator[EpochLog]:
     """Give the log of a run, and close it when the run ends or fails."""
-    log: RunLog | None = None
-    if kind is not None:
-        parameters = {
-            **{"model": model.name, "seed": model.seed, "task": dataset.manifest.task.name},
-            **{"fingerprint": dataset.fingerprint, **model.config.model_dump(mode="json")},
-        }
-        log = MAKERS[kind][0](LogHeader(run.folder.name, run.folder / LOGS, parameters))
-    epochs = EpochLog(log)
+    parameters = {
+        **{"model": model.name, "seed": model.seed, "task": dataset.manifest.task.name},
+        **{"fingerprint": dataset.fingerprint, **model.config.model_dump(mode="json")},
+    }
+    epochs = EpochLog(MAKERS[kind][0](LogHeader(run.folder.name, run.folder / LOGS, parameters)))
     try:
         yield epochs
     except BaseException:
-        if log is not None:
-            log.finish({}, failed=True)
+        epochs.target.finish({}, failed=True)
         raise
-    if log is not None:
-        log.finish(_finite(epochs.summary))
+    epochs.target.finish(_finite(epochs.summary))
 
 
 def _finite(numbers: Mapping[str, float]) -> dict[str, float]:

@@ -89,7 +89,8 @@ class NeuralModel(Model, nn.Module):
                 f"{cls.why_pictures}; {', '.join(_perceiving())} and all learners on concepts can"
             )
         config = validate(cls.Config, settings)
-        updates = resolve_perception(config) if isinstance(config, PerceptionConfig) else {}
+        perceives = isinstance(config, PerceptionConfig) and config.perception is not None
+        updates = resolve_perception(cast(PerceptionConfig, config)) if perceives else {}
         backbone = config.backbone or backbones.get(cls.role, cls.default_backbone)
         return config.model_copy(update={"backbone": backbone, **updates})
 
@@ -118,7 +119,7 @@ class NeuralModel(Model, nn.Module):
         """Learn from the training split what is read of an example; where it is no picture, build what reads it."""
         if self.reads is not None:
             return
-        reads = learn_input(self.config, data)
+        reads = None if self.sees_pictures(data.columns) else learn_input(self.config, data)
         if reads is None:
             require_reads(str(self.config.backbone), "image")
         else:
@@ -182,7 +183,7 @@ class NeuralModel(Model, nn.Module):
         config = self.config
         seeds_differ = isinstance(config, Supervision) and (config.supervised_share < 1 or config.supervised_replay)
         has_dropout = any(isinstance(part, Dropout) for part in self.modules())
-        if seeds_differ or config.is_robust or (has_dropout and device_of(config.device).type == "cpu"):
+        if seeds_differ or _is_robust(config) or (has_dropout and device_of(config.device).type == "cpu"):
             return False
         _fit(models, train_data, valid, report, together=True)
         return True
@@ -418,7 +419,7 @@ def _fit(
     if device.type == "cpu":
         reuse_memory()
     config = first.config.model_copy(update={"precision": first.training_precision(device)})
-    if config.is_robust:  # its steps differ in size, and group weights are in no checkpoint
+    if _is_robust(config):  # its steps differ in size, and group weights are in no checkpoint
         config, first.checkpoint = config.model_copy(update={"captured": False}), None
     channels_last = device.type == "cuda" and config.channels_last and not together
     for model in models:
@@ -439,6 +440,11 @@ def _fit(
     for model, trainee in zip(models, trainees, strict=True):
         model.history, model.training_facts = trainee.history or [_as_given(model, feed, validation)], facts
         model.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+
+
+def _is_robust(config: NeuralConfig) -> bool:
+    """Return whether training works against confounders."""
+    return bool(config.group_step or config.reasons_weight)
 
 
 def _orders(models: Sequence[NeuralModel], device: torch.device) -> list[torch.Generator]:

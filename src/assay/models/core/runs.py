@@ -8,7 +8,7 @@ that it was in.
 import json
 import platform
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -20,7 +20,7 @@ from assay.base import AssayError, ConfigError, DataError, Settings, code_of, re
 from assay.contracts import to_json
 from assay.dataset import Dataset, Fold
 from assay.metrics import gather, score, stage_metrics
-from assay.models.core.logs import check_log, log_of
+from assay.models.core.logs import EpochLog, check_log, log_of
 from assay.models.core.model import Epoch, Model, Report, load_model, require_size
 from assay.models.core.perception import MissingPerception
 from assay.models.registered import MODELS
@@ -63,24 +63,32 @@ class Order:
 
 def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
     """Train a model, save it, and write its predictions for every split but the training one."""
-    check_log(order.log)
+    if order.log is not None:
+        check_log(order.log)
     model = _build(order, dataset, order.seed)
     run = RunFolder(folder)
     run.claim()
     try:
-        with stays(run.folder), log_of(order.log, model, dataset, run) as log:
+        with stays(run.folder), _log_of(order, model, dataset, run) as log:
 
             def report_and_log(epoch: Epoch, epochs: int) -> None:
                 report(epoch, epochs)
-                log.add(epoch)
+                if log is not None:
+                    log.add(epoch)
 
             more = _fit(model, order, dataset, run, report_and_log)
             finish_run(model, dataset, run, {**more, **order.record})
-            log.add_scores(dataset, run)
+            if log is not None:
+                log.add_scores(dataset, run)
     except AssayError:
         run.release()
         raise
     return model
+
+
+def _log_of(order: Order, model: Model, dataset: Dataset, run: RunFolder) -> AbstractContextManager[EpochLog | None]:
+    """Return the log of a run, None where nothing is logged."""
+    return nullcontext() if order.log is None else log_of(order.log, model, dataset, run)
 
 
 def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
@@ -210,10 +218,11 @@ def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset
                 _keep_checkpoints(model, dataset, run)
                 model.fit(training, valid, report)
             finish_run(model, dataset, run, order.record)
-            with log_of(order.log, model, dataset, run) as log:  # a report speaks of the first seed only
-                for epoch in model.history:
-                    log.add(epoch)
-                log.add_scores(dataset, run)
+            with _log_of(order, model, dataset, run) as log:  # a report speaks of the first seed only
+                if log is not None:
+                    for epoch in model.history:
+                        log.add(epoch)
+                    log.add_scores(dataset, run)
     except AssayError:
         for run in runs:
             run.release()

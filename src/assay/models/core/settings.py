@@ -102,11 +102,6 @@ class Robustness(Config):
     reasons_examples: int | None = Field(None, ge=0)
     """Of how many training examples these pixels are annotated; by default of all."""
 
-    @property
-    def is_robust(self) -> bool:
-        """Whether training works against confounders at all."""
-        return bool(self.group_step or self.reasons_weight)
-
 
 class PerceptionConfig(Config):
     """Where concepts come from."""
