@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final, Literal, overload
+from typing import Any, Final, Literal, TypeVar, overload
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from assay.logic import TRUE, ConceptSpace, Formula, Knowledge, Value
 from assay.tasks import Task
 from assay.worlds import CONTENT, HARD, LUCK, SOURCES, World
 
+T = TypeVar("T")
 MOST_PICTURES = 3000
 MOST_NUISANCES = 400
 THUMB = 16
@@ -51,43 +52,28 @@ class PixelRegion:
 
 
 @dataclass(frozen=True)
-class FirstPictures(Sequence[bytes]):
-    """The first pictures of a split as PNG files, each read when it is asked for."""
+class LazyRows(Sequence[T]):
+    """What a split holds in each row, such as a picture, read when it is asked for."""
 
-    data: SplitData
-    most: int
+    length: int
+    read: Callable[[Sequence[int]], Sequence[T]]
+    at_once: int = 1
+    """How many rows are in memory at a time when all are gone through."""
 
     def __len__(self) -> int:
-        return self.most
+        return self.length
 
     @overload
-    def __getitem__(self, row: int) -> bytes: ...
+    def __getitem__(self, row: int) -> T: ...
     @overload
-    def __getitem__(self, row: slice) -> list[bytes]: ...
-    def __getitem__(self, row: int | slice) -> bytes | list[bytes]:
+    def __getitem__(self, row: slice) -> list[T]: ...
+    def __getitem__(self, row: int | slice) -> T | list[T]:
         if isinstance(row, slice):
-            return self.data.files(range(self.most)[row])
-        return self.data.files([range(self.most)[row]])[0]
+            return list(self.read(range(self.length)[row]))
+        return self.read([range(self.length)[row]])[0]
 
-
-@dataclass(frozen=True)
-class SplitTexts(Sequence[str]):
-    """The texts of a split, a piece of them in memory at a time."""
-
-    data: SplitData
-
-    def __len__(self) -> int:
-        return len(self.data)
-
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-    @overload
-    def __getitem__(self, row: slice) -> list[str]: ...
-    def __getitem__(self, row: int | slice) -> str | list[str]:
-        return self.data[row].texts if isinstance(row, slice) else self.data.take(np.array([row])).texts[0]
-
-    def __iter__(self) -> Iterator[str]:
-        return (text for piece in self.data.pieces(AT_ONCE) for text in piece.texts)
+    def __iter__(self) -> Iterator[T]:
+        return (one for start in range(0, self.length, self.at_once) for one in self[start : start + self.at_once])
 
 
 @dataclass(frozen=True)
@@ -161,6 +147,12 @@ class AuditedDataset:
     progress: Callable[[float], None] = field(default=lambda share: None, compare=False, repr=False)
     """Is told which share of a long check is done."""
 
+    def remember(self, name: str, compute: Callable[[], T]) -> T:
+        """Return what checks share, computed when it is first asked for."""
+        if name not in self.memo:
+            self.memo[name] = compute()
+        return self.memo[name]  # type: ignore[no-any-return]
+
     @property
     def training(self) -> list[AuditedSplit]:
         """The splits that models learn from."""
@@ -196,8 +188,8 @@ def _part(data: SplitData, task: Task | None, about: SplitRecord) -> AuditedSpli
         data.concepts,
         data.labels,
         data.lawful,
-        FirstPictures(data, len(some)) if "image" in columns else (),
-        SplitTexts(data) if "text" in columns else (),
+        LazyRows(len(some), data.files) if "image" in columns else (),
+        LazyRows(len(data), lambda rows: data.take(np.asarray(rows)).texts, AT_ONCE) if "text" in columns else (),
         nuisances_of([dict(world.style) for world in worlds], len(data)),
         _ingredients(worlds, task),
         data.where,

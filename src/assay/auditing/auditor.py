@@ -108,7 +108,17 @@ class Audit:
 def audit(
     data: AuditedDataset, names: Sequence[str] = (), watch: Callable[[str, float], None] = lambda name, share: None
 ) -> Audit:
-    """Try all checks, or those named; `watch` is told the check, and the share of all that is done."""
+    """Try all checks, or those named; `watch` is told the check, and the share of all that is done.
+
+    Parameters
+    ----------
+    data
+        The dataset, as `audited_dataset` or `open_imported` give it.
+    names
+        Names in `CHECKS`; by default all.
+    watch
+        Is told the check that runs, and the share of all that is done.
+    """
     for name in names:
         if name not in CHECKS:
             raise UnknownName(f"no check named {name!r}{suggestion(name, list(CHECKS))}")

@@ -153,10 +153,7 @@ def picture_leaks(data: AuditedDataset, learn: AuditedSplit, ask: AuditedSplit) 
 
 def nuisances(data: AuditedDataset) -> CheckResult:
     """Nothing but the concepts predicts the label: no spurious feature leaks it."""
-    if "nuisances" not in data.memo:
-        data.memo["nuisances"] = _probe(data)
-    result: CheckResult = data.memo["nuisances"]
-    return result
+    return data.remember("nuisances", lambda: _probe(data))
 
 
 def _probe(data: AuditedDataset) -> CheckResult:

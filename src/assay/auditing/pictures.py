@@ -100,10 +100,8 @@ def invisible_concepts(data: AuditedDataset) -> list[str] | None:
         tried = _read(data)
         known = bool(tried) and not _left_out(data) and all(reading.visible or reading.hidden for reading in tried)
         return [reading.concept for reading in tried if reading.hidden] if known else None
-    if "hidden" not in data.memo:
-        data.memo["hidden"] = _hidden(data, data.task)
-    hidden: list[str] = data.memo["hidden"]
-    return hidden
+    task = data.task
+    return data.remember("hidden", lambda: _hidden(data, task))
 
 
 def _hidden(data: AuditedDataset, task: Task) -> list[str]:
@@ -159,10 +157,7 @@ def visible(data: AuditedDataset) -> CheckResult:
 
 
 def _read(data: AuditedDataset) -> list[PixelReading]:
-    if "readings" not in data.memo:
-        data.memo["readings"] = readings(data)
-    tried: list[PixelReading] = data.memo["readings"]
-    return tried
+    return data.remember("readings", lambda: readings(data))
 
 
 def _readable(data: AuditedDataset) -> CheckResult:

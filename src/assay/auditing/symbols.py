@@ -316,12 +316,13 @@ class Completeness:
 
 def completeness_of(data: AuditedDataset) -> Completeness:
     """Return how many labels the concepts determine, computed once."""
-    if "completeness" not in data.memo:
+
+    def compute() -> Completeness:
         concepts, labels = _known_rows(data)
         known = () if data.knowledge is not None else ceilings_of(concepts, labels, tuple(data.labels))
-        data.memo["completeness"] = Completeness(known, len(concepts), equal_examples(concepts))
-    found: Completeness = data.memo["completeness"]
-    return found
+        return Completeness(known, len(concepts), equal_examples(concepts))
+
+    return data.remember("completeness", compute)
 
 
 def equal_examples(concepts: Codes) -> int:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from assay.base.arrays import as_array as as_array
     from assay.base.arrays import distinct_rows as distinct_rows
     from assay.base.arrays import find_rows as find_rows
+    from assay.base.arrays import mean_ranks as mean_ranks
     from assay.base.arrays import number_rows as number_rows
     from assay.base.code_files import RECORD as RECORD
     from assay.base.code_files import CodeFile as CodeFile

@@ -87,3 +87,13 @@ def number_rows(*codes: Codes) -> Array:
         numbers -= low
         size *= width
     return numbers
+
+
+def mean_ranks(numbers: Array) -> Array:
+    """Return the rank of each number, from 1, equal ones sharing the mean of theirs.
+
+    >>> mean_ranks(np.array([30, 10, 30])).tolist()
+    [2.5, 1.0, 2.5]
+    """
+    _, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])

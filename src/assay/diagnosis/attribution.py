@@ -125,7 +125,14 @@ def _row(share: Share) -> list[str]:
 def attribute(model: IntervenableModel, evidence: Evidence, own_head: bool = True) -> Attribution:
     """Attribute the errors that predictions show, and ask the model that made them, on the same examples.
 
-    `own_head` says that the model answers by its own label head; predictions alone have none, and the rule stands in.
+    Parameters
+    ----------
+    model
+        The model on the examples of the evidence, with a prediction for every concept.
+    evidence
+        What the model said of these examples, which is what is attributed.
+    own_head
+        Whether it answers by its own label head; predictions alone have none, and the rule stands in.
     """
     knowledge, truth = evidence.knowledge, evidence.concepts
     knowledge.require_rule("attributing errors to perception or the rule")

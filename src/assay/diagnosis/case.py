@@ -125,7 +125,23 @@ def case_of(
     taught: Identifiability | None = None,
     reliance: tuple[Reliance, ...] = (),
 ) -> Case:
-    """Return the case of a model's evidence by split: its concepts and labels are judged here."""
+    """Return the case of a model's evidence by split: its concepts and labels are judged here.
+
+    Parameters
+    ----------
+    evidence
+        What a model said beside the truth, by split; the first is compared with training.
+    training
+        The concept codes of the training worlds, a row each.
+    thresholds
+        The numbers that decide.
+    effects
+        What changes of single concepts did to the model.
+    taught
+        Which readings of the concepts the training labels allow.
+    reliance
+        How labels move with nuisances.
+    """
     first = next(iter(evidence.values()))
     used = used_concepts(first.knowledge)
     level = thresholds.of(Verdict).level / len(evidence)

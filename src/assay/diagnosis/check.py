@@ -8,7 +8,7 @@ entry point group `assay.findings`.
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
@@ -272,10 +272,16 @@ class DescribedThreshold:
     high: float
 
 
-def sections() -> dict[str, type[Section]]:
-    """Return the settings of all sections by name: the shared ones, and those of the registered checks."""
+def _thresholds() -> "dict[str, tuple[type[Section], Field[Any]]]":
+    """Return the section and field of every threshold by `section.name`, those that checks share first."""
     kinds = [*SHARED, *(check.settings for check in known_checks() if check.settings is not None)]
-    return {kind.section: kind for kind in kinds}
+    return {f"{kind.section}.{entry.name}": (kind, entry) for kind in kinds for entry in fields(kind)}
+
+
+def described() -> list[DescribedThreshold]:
+    """Return every threshold."""
+    known = _thresholds().items()
+    return [DescribedThreshold(name, entry.default, **entry.metadata) for name, (_, entry) in known]  # type: ignore[arg-type]
 
 
 def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
@@ -285,24 +291,16 @@ def read_thresholds(values: Mapping[str, Any]) -> Thresholds:
     >>> read_thresholds({"verdict.resamples": 0}).of(Verdict).resamples
     0
     """
-    known, changed = sections(), dict[str, Section]()
+    known, changed = _thresholds(), dict[str, Section]()
     for key, value in values.items():
-        section, _, name = str(key).rpartition(".")
-        if section not in known:
-            raise ConfigError(
-                f"no threshold {key!r}: expected SECTION.NAME{suggestion(str(key), list(names_of(known)))}"
-            )
-        entry = {entry.name: entry for entry in fields(known[section])}.get(name)
-        if entry is None:
-            raise ConfigError(f"no threshold {key!r}{suggestion(str(key), list(names_of(known)))}")
-        settings = changed.get(section, known[section]())
-        changed[section] = replace(settings, **{name: _number(str(key), value, entry)})
+        if str(key) not in known:
+            is_section = str(key).rpartition(".")[0] in {kind.section for kind, _ in known.values()}
+            form = "" if is_section else ": expected SECTION.NAME"
+            raise ConfigError(f"no threshold {key!r}{form}{suggestion(str(key), list(known))}")
+        kind, entry = known[str(key)]
+        settings = changed.get(kind.section, kind())
+        changed[kind.section] = replace(settings, **{entry.name: _number(str(key), value, entry)})
     return Thresholds(changed)
-
-
-def names_of(known: Mapping[str, type[Section]]) -> Iterator[str]:
-    """Yield every `section.name`."""
-    return (f"{section}.{entry.name}" for section, kind in known.items() for entry in fields(kind))
 
 
 def _number(key: str, value: Any, entry: "Field[Any]") -> float | int:
@@ -314,12 +312,3 @@ def _number(key: str, value: Any, entry: "Field[Any]") -> float | int:
     except (TypeError, ValueError, OverflowError):
         raise ConfigError(f"{key}: expected a {'whole ' if whole else ''}number, got {value!r}") from None
     return int(number) if whole else number
-
-
-def described() -> list[DescribedThreshold]:
-    """Return every threshold."""
-    return [
-        DescribedThreshold(f"{section}.{entry.name}", entry.default, **entry.metadata)  # type: ignore[arg-type]
-        for section, kind in sections().items()
-        for entry in fields(kind)
-    ]

@@ -133,7 +133,16 @@ def counterfactuals(
 ) -> Counterfactuals:
     """Compare what a model says of examples, and of what they were changed to, with the ground truth.
 
-    The predictions are those of `align_pairs`; `training` holds the worlds that training shows, a row each.
+    Parameters
+    ----------
+    dataset
+        The dataset, with its split `pairs`.
+    predictions
+        Those for the split whose worlds were changed.
+    changed_predictions
+        Those for the split `pairs`, which names the example that each of its rows comes from.
+    training
+        The worlds that training shows, a row each: pairs with values that none has are told apart.
     """
     pairs, space = align_pairs(dataset, predictions, changed_predictions), dataset.knowledge.space
     unseen = pairs.unseen(training)

@@ -116,8 +116,18 @@ def identifiability(
 ) -> Identifiability | None:
     """Return which readings the labels of training worlds allow; None without any, or where they cannot be counted.
 
-    `supervised` names concepts that are supervised, on all of their values (None) or some: their readings are right
-    and no advice names them. `family` is the class of readings, such as the one that a model's misreadings need.
+    Parameters
+    ----------
+    knowledge
+        The concepts and the rule.
+    training
+        The concept codes of the training worlds, a row each.
+    seconds
+        How long counting may take.
+    supervised
+        Concepts that are supervised, on all of their values (None) or some: no advice names them.
+    family
+        The class of readings that is counted, such as the one that a model's misreadings need.
     """
     if training is None or not len(training):
         return None

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import Array, Codes, DataError, import_extra, join_first, rng_for
+from assay.base import Array, Codes, DataError, import_extra, join_first, mean_ranks, rng_for
 from assay.diagnosis.views import SplitView
 from assay.metrics import Evidence
 
@@ -158,16 +158,6 @@ def explained_ranks(numbers: Array, labels: Array, strata: Array) -> tuple[float
     return max(0.0, between / total), float(chdtrc(freedom, statistic))
 
 
-def mean_ranks(numbers: Array) -> Array:
-    """Return the rank of each number, from 1, equal ones sharing the mean of theirs.
-
-    >>> mean_ranks(np.array([30, 10, 30])).tolist()
-    [2.5, 1.0, 2.5]
-    """
-    _, which, counts = np.unique(numbers, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])
-
-
 def describe_soft_leaks(view: SplitView) -> str:
     """Say whose probabilities depend on a label beyond the concept's value; no fault by itself."""
     judged = {c.concept for c in view.concepts if c.state in ("right", "noisy", "too few")}
@@ -214,8 +204,14 @@ class Leakage:
 def leakage(evidence: Evidence, seed: int = 0, precision: float = PRECISION) -> Leakage:
     """Return the leakage of a model on a split, the same in every run with the same seed.
 
-    Probabilities that differ by less than the precision are taken for the same: a network's confidence depends a little
-    on everything in the image, and without this a difference in the tenth digit would count as full information.
+    Parameters
+    ----------
+    evidence
+        What a model said beside the truth; examples with gaps in the truth are left out.
+    seed
+        Chooses rows and pairs of concepts where there are many, and the noise.
+    precision
+        Probabilities that differ by less count as equal: else a difference in the tenth digit were full information.
     """
     if not evidence.known.all():
         evidence = evidence.take(np.flatnonzero(evidence.known.all(axis=1)))

@@ -43,22 +43,9 @@ class Reading:
         text = f"most often says {self.group} {join_words(wrong)}"
         if right:
             text += f", and {join_words(right)} as {'it is' if len(right) == 1 else 'they are'}"
-        never = [
-            str(v)
-            for v, true, count in zip(self.values, self._true_counts, self._predicted_counts, strict=True)
-            if true and not count
-        ]
+        true, said = self.counts.sum(axis=1), self.counts[:, : len(self.values)].sum(axis=0)
+        never = [str(v) for v, occurs, spoken in zip(self.values, true, said, strict=True) if occurs and not spoken]
         return text + (f"; never says {join_words(never, 'or')}" if never else "")
-
-    @property
-    def _true_counts(self) -> list[int]:
-        """How often each value occurs."""
-        return [int(count) for count in self.counts.sum(axis=1)]
-
-    @property
-    def _predicted_counts(self) -> list[int]:
-        """How often each value is said."""
-        return [int(count) for count in self.counts[:, : len(self.values)].sum(axis=0)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the reading as plain data."""

@@ -63,7 +63,19 @@ def diagnose_predictions(
     taught: Identifiability | None = None,
     thresholds: Thresholds = DEFAULTS,
 ) -> Diagnosis:
-    """Return the diagnosis of predictions by split, with those for counterfactual worlds under `pairs`."""
+    """Return the diagnosis of predictions by split, with those for counterfactual worlds under `pairs`.
+
+    Parameters
+    ----------
+    dataset
+        The dataset whose truth they are compared with.
+    predictions
+        Predictions by split; those for counterfactual worlds under `pairs`.
+    taught
+        Which readings the training labels allow, where that is known already.
+    thresholds
+        The numbers that decide.
+    """
     judged = {split: found for split, found in predictions.items() if split != PAIRS}
     if not judged:
         raise DataError("there are no predictions to judge, but for counterfactual worlds; predict for 'test' too")
@@ -91,7 +103,14 @@ def taught_by(
 ) -> Identifiability | None:
     """Return what the training labels of a dataset can teach, and the concepts that are supervised; counted once.
 
-    The training worlds are perhaps known.
+    Parameters
+    ----------
+    dataset
+        The dataset; what was counted for the last one is kept.
+    worlds
+        Its training worlds, if they are known.
+    supervised
+        The concepts that are supervised.
     """
     key = dataset.fingerprint, repr(sorted(supervised.items()))
     if key not in _TAUGHT:

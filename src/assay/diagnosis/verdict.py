@@ -239,10 +239,22 @@ def diagnose(
 ) -> Diagnosis:
     """Judge a model by its evidence on one or more splits.
 
-    `training` holds the concept codes of the training set: which worlds are new, and whether training labels could
-    reveal a misreading; `effects` what changes of single concepts did to the model; `taught` which readings the
-    training labels allow; `reliance` says how labels move with nuisances, for which splits that show others than
-    training are no evidence of else; `thresholds` are those that decide.
+    Parameters
+    ----------
+    evidence
+        What a model said beside the truth, by split; the first is the one that is described most.
+    training
+        The concept codes of the training worlds: which worlds are new, and whether labels could reveal a misreading.
+    about
+        Where the numbers come from, kept with the diagnosis.
+    effects
+        What changes of single concepts did to the model.
+    taught
+        Which readings of the concepts the training labels allow.
+    reliance
+        How labels move with nuisances; splits that show others than training are then no evidence of else.
+    thresholds
+        The numbers that decide.
     """
     case = case_of(evidence, training, thresholds, effects, taught, reliance)
     judgement = judge(case)

@@ -22,6 +22,15 @@ Region = Literal["variant", "type", "far"]
 def balanced_accuracy(truth: Codes, predicted: Codes, weights: Array | None = None) -> float:
     """Return the accuracy on each value that occurs, averaged over the values; a row may stand for several.
 
+    Parameters
+    ----------
+    truth
+        The true codes of one label.
+    predicted
+        The predicted codes.
+    weights
+        How many examples each row stands for.
+
     >>> balanced_accuracy(np.array([0, 0, 0, 1]), np.array([0, 0, 0, 0]))
     0.5
     """

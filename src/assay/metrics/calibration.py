@@ -22,6 +22,15 @@ def _bin(confidence: Array, bins: int) -> Array:
 def expected_calibration_error(truth: Codes, probabilities: Array, bins: int = BINS) -> float:
     """Return the mean gap between confidence and accuracy over bins of confidence, weighted by their size.
 
+    Parameters
+    ----------
+    truth
+        True codes; rows of -1 are left out.
+    probabilities
+        A row an example, a column a value.
+    bins
+        Into how many bins of equal width confidence is cut.
+
     >>> round(expected_calibration_error(np.array([0, 1]), np.array([[0.8, 0.2], [0.8, 0.2]])), 3)
     0.3
     """

@@ -45,6 +45,15 @@ class Ceiling:
 def ceilings(concepts: Codes, labels: Codes, names: tuple[str, ...]) -> tuple[Ceiling, ...]:
     """Return the ceiling of each label, over the examples whose concepts are all known; none where these are few.
 
+    Parameters
+    ----------
+    concepts
+        The annotated codes, a column a concept; -1 is not known.
+    labels
+        The true codes, a column a label.
+    names
+        The names of the labels.
+
     >>> concepts, labels = np.array([[0], [0], [1], [1]] * 10), np.array([[0], [1], [1], [1]] * 10)
     >>> ceilings(concepts, labels, ("y",))[0].share
     0.75

@@ -52,6 +52,15 @@ def label_f1(truth: Any, predicted: Any) -> float:
 def concept_f1(truth: Any, predicted: Any, groups: Groups | None = None) -> float:
     """Return the macro F1 over the values that occur, columns of a group pooled, averaged over groups.
 
+    Parameters
+    ----------
+    truth
+        True codes, a column a concept.
+    predicted
+        Codes or probabilities.
+    groups
+        Columns that share an encoder, whose values are pooled; by default each is by itself.
+
     >>> round(concept_f1([[0, 1], [1, 0]], [[0, 1], [0, 0]], groups=[[0, 1]]), 3)
     0.733
     """
@@ -60,6 +69,15 @@ def concept_f1(truth: Any, predicted: Any, groups: Groups | None = None) -> floa
 
 def collapse(truth: Any, predicted: Any, groups: Groups | None = None) -> float:
     """Return 1 - (values predicted) / (values predicted or true), averaged over groups of columns.
+
+    Parameters
+    ----------
+    truth
+        True codes, a column a concept.
+    predicted
+        Codes or probabilities.
+    groups
+        Columns that share an encoder, whose values are pooled; by default each is by itself.
 
     >>> collapse([0, 1, 2, 3], [0, 0, 2, 2])
     0.5
@@ -71,6 +89,15 @@ def rule_consistency(labels: Any, concepts: Any, knowledge: Knowledge) -> float:
     """Return the share of examples whose predicted labels follow by the rule from the predicted concepts.
 
     Examples in which a concept is not spoken of are left out; NaN if there are no others.
+
+    Parameters
+    ----------
+    labels
+        Predicted labels, as codes or probabilities.
+    concepts
+        Predicted concepts, a column or array for each.
+    knowledge
+        The rule for these concepts and labels.
 
     >>> from assay.logic.concepts import bits
     >>> rule_consistency([1, 1], [[1, 0], [0, 0]], Knowledge.of(bits(["a", "b"]), {"y": "a or b"}))

@@ -25,6 +25,15 @@ FOR_VARIANCE, FOR_BIAS = 3.0, 0.5
 def wilson(right: float, examples: float, confidence: float = 0.95) -> tuple[float, float]:
     """Return Wilson's score interval of a share; both numbers may be fractions.
 
+    Parameters
+    ----------
+    right
+        How many are right; need not be whole.
+    examples
+        Of how many.
+    confidence
+        How often the interval shall hold the true share.
+
     >>> [round(x, 3) for x in wilson(20, 20)]
     [0.839, 1.0]
     """
@@ -43,6 +52,15 @@ def of_mean(values: Array, confidence: float = 0.95, weights: Array | None = Non
 
     Values in [0, 1] give Wilson's interval of n p (1 - p) / variance examples: n where each value is 0 or 1, more where
     an example is the mean of several answers. Other values give Student's t interval.
+
+    Parameters
+    ----------
+    values
+        A value an example.
+    confidence
+        How often the interval shall hold the true mean.
+    weights
+        How many examples each value stands for.
 
     >>> [round(x, 3) for x in of_mean(np.array([1.0, 1.0, 0.0, 1.0]))]
     [0.301, 0.954]
@@ -100,6 +118,15 @@ def _student(value: float, variance: float, count: int, least: float, confidence
 def at_least(right: int, examples: int, share: float) -> float:
     """Return the chance of at least so many right if the true share is `share`: a small one says that it is above.
 
+    Parameters
+    ----------
+    right
+        How many are right.
+    examples
+        Of how many.
+    share
+        The chance of each under the null hypothesis.
+
     >>> round(at_least(9, 10, 0.5), 4)
     0.0107
     """
@@ -110,6 +137,15 @@ def at_least(right: int, examples: int, share: float) -> float:
 
 def at_most(right: int, examples: int, share: float) -> float:
     """Return the chance of at most so many right if the true share is `share`: a small one says that it is below.
+
+    Parameters
+    ----------
+    right
+        How many are right.
+    examples
+        Of how many.
+    share
+        The chance of each under the null hypothesis.
 
     >>> round(at_most(1, 10, 0.5), 4)
     0.0107

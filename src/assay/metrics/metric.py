@@ -134,7 +134,19 @@ def format_score(score: object, interval: bool = True) -> str:
 def score(
     evidence: Evidence, names: Iterable[str] | None = None, resamples: int = RESAMPLES, seed: int = 0
 ) -> dict[str, Score]:
-    """Return every metric, or those named, with its interval, by resamples where the metric has none of its own."""
+    """Return every metric, or those named, with its interval, by resamples where the metric has none of its own.
+
+    Parameters
+    ----------
+    evidence
+        What a model said beside the truth.
+    names
+        Names in `METRICS`; by default all.
+    resamples
+        How often examples are drawn again where a metric has no interval of its own.
+    seed
+        What these draws depend on.
+    """
     chosen = [METRICS[name] for name in (METRICS if names is None else names)]
     without = [metric for metric in chosen if metric.values is None and metric.interval is None]
     repeated = _resample(without, evidence, resamples, seed) if without else {}
@@ -174,7 +186,17 @@ def _score(metric: Metric, evidence: Evidence, repeated: list[float]) -> Score:
 
 
 def mean_score(name: str, values: Array, weights: Array | None = None) -> Score:
-    """Return the mean of the values that there are, with its interval; a value may stand for several examples."""
+    """Return the mean of the values that there are, with its interval; a value may stand for several examples.
+
+    Parameters
+    ----------
+    name
+        The name of the score.
+    values
+        A value an example; NaN where there is none.
+    weights
+        How many examples each value stands for.
+    """
     value = mean(values, weights)
     bounds = (math.nan, math.nan) if math.isnan(value) else of_mean(values, weights=weights)
     return _around(name, value, bounds, len(values) if weights is None else int(weights.sum()))

@@ -16,6 +16,17 @@ def confusion(truth: Codes, predicted: Codes, size: int, weights: Array | None =
 
     Rows whose true value is not known (-1) are left out; a row may stand for several.
 
+    Parameters
+    ----------
+    truth
+        True codes; rows of -1 are left out.
+    predicted
+        Predicted codes; -1, nothing said, is the last column.
+    size
+        How many values there are.
+    weights
+        How many examples each row stands for.
+
     >>> confusion(np.array([0, 1, 1]), np.array([0, 0, -1]), 2).tolist()
     [[1, 0, 0], [1, 0, 1]]
     """

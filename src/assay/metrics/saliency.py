@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from assay.base import Array
+from assay.base import Array, mean_ranks
 from assay.metrics.interval import of_difference, of_mean, percent
 
 CHANGED, SAME = 0.5, 0.8
@@ -237,18 +237,12 @@ def rank_similarity(first: Array, second: Array) -> Array:
     """
     similarities = np.full(len(first), np.nan)
     for row, maps in enumerate(zip(first, second, strict=True)):
-        ranks = [_ranks(np.maximum(one, 0).ravel()) for one in maps]
+        ranks = [mean_ranks(np.maximum(one, 0).ravel()) for one in maps]
         ranks = [one - one.mean() for one in ranks]
         sizes = [float(np.sqrt((one**2).sum())) for one in ranks]
         if sizes[0] > 0:
             similarities[row] = (ranks[0] @ ranks[1]) / (sizes[0] * sizes[1]) if sizes[1] > 0 else 0.0
     return similarities
-
-
-def _ranks(values: Array) -> Array:
-    """Return the rank of each value, equal ones sharing the mean of theirs."""
-    _, which, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return np.asarray((np.cumsum(counts) - (counts - 1) / 2)[which.ravel()])
 
 
 @dataclass(frozen=True)

@@ -231,7 +231,17 @@ def _numbers(
 
 
 def score_stability(units: Sequence[Array], seed: int, repetitions: int) -> ChanceScore:
-    """Return the stability of the units of several seeds, beside that of shuffled examples."""
+    """Return the stability of the units of several seeds, beside that of shuffled examples.
+
+    Parameters
+    ----------
+    units
+        The units of the same examples by each seed, a column a unit.
+    seed
+        What the shuffled examples depend on.
+    repetitions
+        How often examples are shuffled to find what chance gives.
+    """
 
     def shuffle(repetition: int) -> list[Array]:
         rng = rng_for(seed, "chance of stability", repetition)

@@ -5,7 +5,7 @@ more.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -34,10 +34,6 @@ class Scaling:
             logs[:, 1] += self.shift
         powers = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-
-    def to_dict(self) -> dict[str, float]:
-        """Return the scaling as plain data."""
-        return {"slope": self.slope, "shift": self.shift}
 
 
 def fit_scalings(labels: Sequence[Array], truth: Codes) -> tuple[Scaling, ...]:
@@ -88,7 +84,7 @@ class Abstention:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rule as plain data."""
-        scalings = [scaling.to_dict() for scaling in self.scalings]
+        scalings = [asdict(scaling) for scaling in self.scalings]
         return {"target": self.target, "threshold": self.threshold, "scalings": scalings}
 
 

@@ -170,6 +170,15 @@ def by_concept(asked: Array, units: Units) -> Array:
 def budgets_from(text: str, units: Units, total: float | None = None) -> list[Budget]:
     """Return the budgets that a text such as `0-3,5,max` names, rising; `max` buys everything.
 
+    Parameters
+    ----------
+    text
+        Numbers and ranges, such as `0-3,5`; `max` buys everything.
+    units
+        What can be asked about, with its cost.
+    total
+        What all examples together may cost, beside what each may.
+
     >>> from assay.logic.concepts import bits
     >>> [budget.each for budget in budgets_from("0-2,max", Units.of(bits(["a", "b", "c"])))]
     [0.0, 1.0, 2.0, 3.0]

@@ -136,9 +136,20 @@ def intervene(
     redraw: Redraw | None = None,
     reader: ConceptReader | None = None,
 ) -> InterventionResult:
-    """Carry out a plan on a dataset; `answering` gives the model on the images of a split.
+    """Carry out a plan on a dataset.
 
-    `redraw` renders changed worlds, for manipulation; `reader` is the machine that answers, where the source is one.
+    Parameters
+    ----------
+    plan
+        What to ask, within which budgets, and who answers.
+    dataset
+        The dataset; its split `valid` is used by a policy or a target accuracy that needs one.
+    answering
+        Gives the model on the images of a split.
+    redraw
+        Renders changed worlds, for manipulation.
+    reader
+        The machine that answers, where the source is one.
     """
     data = dataset[plan.split]
     model = answering(data)

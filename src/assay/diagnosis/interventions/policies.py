@@ -329,7 +329,21 @@ def policy_of(
     ranking: ValidationRanking | None = None,
     units: Units | None = None,
 ) -> Policy:
-    """Return a policy by name; a threshold is for those that have a score."""
+    """Return a policy by name; a threshold is for those that have a score.
+
+    Parameters
+    ----------
+    name
+        A name in `POLICIES`.
+    threshold
+        What a score must exceed, for policies that have one.
+    order
+        The units that come first, for `fixed`.
+    ranking
+        The model on validation examples, for `validation`.
+    units
+        What can be asked about, for `validation`.
+    """
     make = POLICIES[name]
     if threshold is not None and not make.scored:
         raise ConfigError(f"policy {name!r} has no score that a threshold could be set on")

@@ -35,7 +35,21 @@ READERS = ("vlm", "clip")
 def answers_from(
     text: str, data: SplitData, model: IntervenableModel, seed: int = 0, reader: ConceptReader | None = None
 ) -> list[Array]:
-    """Return the answers of a source that is written as in `KINDS`; `reader` is the machine of the last two."""
+    """Return the answers of a source that is written as in `KINDS`; `reader` is the machine of the last two.
+
+    Parameters
+    ----------
+    text
+        The source, written as in `KINDS`.
+    data
+        The split whose concepts are asked about.
+    model
+        The model, for the source `self`.
+    seed
+        What an expert's errors are drawn from.
+    reader
+        The machine of the sources `vlm` and `clip`.
+    """
     space = data.knowledge.space
     kind, _, rest = text.partition(":")
     if kind in READERS and (rest or kind == "vlm"):
