@@ -8,7 +8,7 @@ from itertools import combinations, product
 import numpy as np
 
 from assay.base import rng_for
-from assay.contracts import BottleneckModel, logistic_head, rule_head
+from assay.contracts import BottleneckModel, LinearHead, rule_head
 from assay.diagnosis import Budget, Trial, Truth, Units, policy_of
 from assay.logic import Knowledge, bits
 from benchmarks.timing import Result, rate
@@ -51,7 +51,8 @@ def run() -> list[Result]:
 def _logistic(rows: int, concepts: int) -> tuple[BottleneckModel, np.ndarray]:
     rng = rng_for(0, "benchmark", rows)
     chance, weights = rng.random((rows, concepts)), rng.normal(size=concepts) * 2
-    head = logistic_head(weights, -weights.sum() / 2)
+    tables = [np.array([[0.0, 0.0], [0.0, weight]]) for weight in weights]
+    head = LinearHead(tables, np.array([0.0, -weights.sum() / 2]), (2,))
     spreads = [np.stack([1 - chance[:, i], chance[:, i]], axis=1) for i in range(concepts)]
     return BottleneckModel("logistic", spreads, head, linear=head), weights
 

@@ -7,8 +7,9 @@ import pytest
 
 from assay.base import DataError, Settings
 from assay.dataset import Dataset, make, recipe_from
+from assay.exchange import read_other_rule
 from assay.models import Order, load_model, train_run
-from assay.runs import RunFolder, evidence_of, read_other_rule, under_rule
+from assay.runs import RunFolder, evidence_of, under_rule
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError
+from assay.exchange import read_other_rule
 from assay.logic import Knowledge, bits, digits
 from assay.metrics import Evidence
-from assay.runs import read_other_rule, under_rule
+from assay.runs import under_rule
 
 AND = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
 OTHER = Knowledge.of(bits(["a", "b"]), {"either": "a or b", "same": "a == b"})

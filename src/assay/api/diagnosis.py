@@ -20,9 +20,10 @@ from assay.diagnosis import (
     read_thresholds,
 )
 from assay.diagnosis import diagnose as diagnose_evidence
+from assay.exchange import read_other_rule
 from assay.logic import Knowledge
 from assay.metrics import Evidence, gather, gather_from
-from assay.runs import RUN, RunFolder, read_other_rule
+from assay.runs import RUN, RunFolder
 
 if TYPE_CHECKING:
     from assay.diagnosis import Attribution, InterventionResult, Leakage

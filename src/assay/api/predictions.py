@@ -28,10 +28,11 @@ from assay.base import (
 )
 from assay.contracts import CONCEPT, LABEL, PAIRS, Answer, Predictions, answers_in, apply_constraints, read_predictions
 from assay.dataset import Dataset, SplitData
+from assay.exchange import read_other_rule
 from assay.logic import Knowledge, Value
 from assay.metrics import METRICS, Evidence, Score, gather_from
 from assay.metrics import score as score_evidence
-from assay.runs import RunFolder, evidence_of, read_other_rule, under_rule
+from assay.runs import RunFolder, evidence_of, under_rule
 
 Predictor = Callable[[SplitData], Predictions]
 HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a function, a torch module or an estimator"

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from assay.contracts.intervenable import IntervenableModel as IntervenableModel
     from assay.contracts.intervenable import LinearHead as LinearHead
     from assay.contracts.intervenable import ModelOutput as ModelOutput
-    from assay.contracts.intervenable import logistic_head as logistic_head
     from assay.contracts.intervenable import model_from_predictions as model_from_predictions
     from assay.contracts.intervenable import one_hot as one_hot
     from assay.contracts.intervenable import override as override

@@ -52,17 +52,6 @@ class LinearHead:
         return [w[:, 1::2] - w[:, ::2] for w in self.weights], self.bias[1::2] - self.bias[::2]
 
 
-def logistic_head(weights: Sequence[float], bias: float) -> LinearHead:
-    """Return logistic regression on true-or-false concepts.
-
-    >>> head = logistic_head([2.0, -1.0], 0.5)
-    >>> head([np.array([[0.0, 1.0]]), np.array([[1.0, 0.0]])])[0].round(3).tolist()
-    [[0.076, 0.924]]
-    """
-    tables = [np.array([[0.0, 0.0], [0.0, float(weight)]]) for weight in weights]
-    return LinearHead(tables, np.array([0.0, bias]), (2,))
-
-
 @dataclass(frozen=True)
 class ModelOutput:
     """The probabilities of the values of each label and of each concept."""

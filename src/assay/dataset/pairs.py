@@ -1,11 +1,10 @@
-"""Counterfactual worlds: a world of the test split with one concept changed, the style kept.
+"""Worlds of a dataset drawn again by its task, which is built from the manifest: counterfactual worlds above all.
 
-Half of the changes, where there are such, lead across the boundary of the rule, half along it. Every value of a changed
-world is one that training shows: of others a model cannot know. They are a function of the dataset and lie in it as a
-split of their own, `pairs`: each row names the example that it was changed from and the concept that was changed. A
-model of any kind predicts for that split as for any other.
-
-The task that a dataset was made by, built again from the manifest, so that its worlds can be rendered anew.
+A counterfactual world is one of the test split with one concept changed, the style kept. Half of the changes, where
+there are such, lead across the boundary of the rule, half along it. Every value of a changed world is one that training
+shows: of others a model cannot know. They are a function of the dataset and lie in it as a split of their own, `pairs`:
+each row names the example that it was changed from and the concept that was changed. A model of any kind predicts for
+that split as for any other.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,4 @@
-"""A recipe: all that decides a dataset's bytes. The task's settings, the splits and the seed.
-
-How long a dataset will take to make, from a few of its pictures.
-"""
+"""A recipe: all that decides a dataset's bytes, the task's settings, the splits and the seed; and how long it takes."""
 
 import time
 from collections.abc import Mapping
@@ -25,6 +22,10 @@ MOST_PAIRS = 400
 SHARD_ROWS = 1000
 SHARD_SECONDS = 20
 """A shard takes no longer than that, about: it is what a killed run loses."""
+SIZES_FROM_SHARES = {"val_prop": "valid", "test_prop": "test", "ood_prop": "ood"}
+RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", CONFOUND, *SIZES_FROM_SHARES}
+TRIED, ENOUGH = 4, 1.0
+"""How many pictures are drawn to know what one costs, and after how many seconds no more."""
 
 
 @dataclass(frozen=True)
@@ -124,10 +125,6 @@ def find_task(name: str) -> type[Task]:
     return task
 
 
-SIZES_FROM_SHARES = {"val_prop": "valid", "test_prop": "test", "ood_prop": "ood"}
-RECIPE_KEYS = {"task", "seed", "n", "n_samples", "splits", CONFOUND, *SIZES_FROM_SHARES}
-
-
 def recipe_from(task_name: str, settings: Settings) -> Recipe:
     """Return the recipe that settings describe: our keys, or rsbench's shares of the number of training samples."""
     settings = settings.rename_keys({"n_samples": "n"})
@@ -180,10 +177,6 @@ def _sizes(settings: Settings) -> dict[str, int]:
     if not whole or not all(isinstance(name, str) for name in sizes):
         raise ConfigError(f"{settings.place('splits')}splits: expected 'name: size' with whole numbers")
     return dict(sizes)
-
-
-TRIED, ENOUGH = 4, 1.0
-"""How many pictures are drawn to know what one costs, and after how many seconds no more."""
 
 
 def seconds_per_example(recipe: Recipe) -> float:

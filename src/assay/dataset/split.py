@@ -1,13 +1,4 @@
-"""One split of a dataset, read: concepts, labels, styles and pictures, and its doors to other libraries.
-
-Which values of each concept training shows: of others a model cannot know.
-
-Cross-validation: the examples of a split in parts that have every label in equal shares.
-
-A machine that reads concepts off pictures: what annotation and interventions ask of it, whoever it is.
-
-The machines themselves are in `assay.models.language`; who calls, the command line or a study, hands one over.
-"""
+"""One split of a dataset, read: concepts, labels, styles and pictures, its doors to other libraries, and its parts."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -38,7 +29,7 @@ from assay.contracts import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, SUBCONCEPT
 from assay.dataset.folder import cache_folder
 from assay.dataset.pictures import SplitPictures
 from assay.dataset.stored import PICTURES, StoredRows
-from assay.logic import ConceptSpace, Formula, Knowledge, Value
+from assay.logic import Concept, ConceptSpace, Formula, Knowledge, Label
 from assay.render import Box, Layout, ObjectBox
 from assay.worlds import LUCK, World
 
@@ -86,15 +77,12 @@ class SplitData(SplitPictures):
     @cached_property
     def concepts(self) -> Codes:
         """The true concepts, as codes: a row an example, a column a concept; -1 where imported data does not know."""
-        space = self.knowledge.space
-        columns = [from_column(self.table[CONCEPT + c.name], c.values, c.name) for c in space.concepts]
-        return np.stack(columns, axis=1)
+        return self._codes(CONCEPT, self.knowledge.space.concepts)
 
     @cached_property
     def labels(self) -> Codes:
         """The true labels, as codes: a row an example, a column a label."""
-        columns = [from_column(self.table[LABEL + x.name], x.values, x.name) for x in self.knowledge.labels]
-        return np.stack(columns, axis=1)
+        return self._codes(LABEL, self.knowledge.labels)
 
     @cached_property
     def subconcepts(self) -> Codes | None:
@@ -102,27 +90,29 @@ class SplitData(SplitPictures):
         finer = self.knowledge.subconcepts
         if finer is None or SUBCONCEPT + finer.space.names[0] not in self.table.column_names:
             return None
-        columns = [from_column(self.table[SUBCONCEPT + c.name], c.values, c.name) for c in finer.space.concepts]
+        return self._codes(SUBCONCEPT, finer.space.concepts)
+
+    def _codes(self, kind: str, named: Sequence[Concept | Label], true: Codes | None = None) -> Codes:
+        """Return columns as codes; those that there are not are the true ones."""
+        columns = []
+        for place, one in enumerate(named):
+            key = kind + one.name
+            if true is None:
+                columns.append(from_column(self.table[key], one.values, one.name))
+            else:
+                given = key in self.table.column_names
+                columns.append(from_column(self.table[key], one.values, key) if given else true[:, place])
         return np.stack(columns, axis=1)
 
     @cached_property
     def given_concepts(self) -> Codes:
         """The concepts that models learn from: as an annotator gave them, -1 where missing, or else the true ones."""
-        space = self.knowledge.space
-        return self._given(CONCEPT, [(c.name, c.values) for c in space.concepts], self.concepts)
+        return self._codes(GIVEN + CONCEPT, self.knowledge.space.concepts, self.concepts)
 
     @cached_property
     def given_labels(self) -> Codes:
         """The labels that models learn from: as an annotator gave them, or else the true ones."""
-        return self._given(LABEL, [(x.name, x.values) for x in self.knowledge.labels], self.labels)
-
-    def _given(self, kind: str, named: Sequence[tuple[str, Sequence[Value]]], true: Codes) -> Codes:
-        columns = []
-        for place, (name, values) in enumerate(named):
-            key = GIVEN + kind + name
-            there = key in self.table.column_names
-            columns.append(from_column(self.table[key], values, key) if there else true[:, place])
-        return np.stack(columns, axis=1)
+        return self._codes(GIVEN + LABEL, self.knowledge.labels, self.labels)
 
     @cached_property
     def things(self) -> list[tuple[ObjectBox, ...]]:
@@ -292,7 +282,7 @@ def example_table(data: SplitData, rows: Iterable[int]) -> str:
 
 @dataclass(frozen=True)
 class ShownValues:
-    """Which values of each concept training shows."""
+    """Which values of each concept training shows: of others a model cannot know."""
 
     tables: tuple[Array, ...]
     """For each concept, whether each of its values is shown, by code."""
@@ -313,7 +303,7 @@ class ShownValues:
 
 @dataclass(frozen=True)
 class Fold:
-    """One of several parts, to be held out."""
+    """One of several parts of a split, to be held out; each has every combination of labels in equal shares."""
 
     number: int
     of: int
@@ -341,7 +331,10 @@ def folds_of(labels: Codes, folds: int, key: str) -> Array:
 
 
 class ConceptReader(Protocol):
-    """A machine that says which values the concepts of a picture have."""
+    """A machine that says which values the concepts of a picture have: what annotation and interventions ask of it.
+
+    The machines themselves are in `assay.models.language`; who calls, the command line or a study, hands one over.
+    """
 
     @property
     def words(self) -> tuple[str, ...]:

@@ -1,11 +1,9 @@
-"""A shard on disk: checked by its hash, and read without holding the whole file in memory.
-
-The encoded pictures of a split, read by row: held in memory where they are few, else unpacked once into a cache.
+"""Shards on disk, checked by their hashes and read without holding a whole file in memory, and their pictures by row.
 
 A shard is compressed as a whole, so single rows cannot be read from it. Of a split whose pictures have `HELD_BYTES` or
 more, each shard is unpacked when a row of it is first asked for, into a file under `pictures` in the cache folder
 (`$ASSAY_CACHE`, or `~/.cache/assay`): the PNG files one after another, then where each begins. The name of that file
-is the shard's hash, so later processes find it, and it may be deleted at any time.
+is the shard's hash, so later processes find it, and it may be deleted at any time. Fewer pictures are held in memory.
 """
 
 import hashlib
@@ -33,6 +31,12 @@ PICTURES = ("image", "instances", "parts", "depth")
 BLOCK = 2**20
 ROWS_AT_ONCE = 64
 """How many rows of pictures are read from a shard at a time."""
+HELD_BYTES = 256 * 2**20
+"""Pictures of a split that have fewer bytes as PNG files are held in memory; more are read from files."""
+FOLDER = "pictures"
+"""Where unpacked pictures lie in the cache folder."""
+WORD = 8
+"""The bytes of an offset."""
 
 
 @dataclass(frozen=True)
@@ -103,14 +107,6 @@ def _size(file: pq.ParquetFile, column: str) -> int:
     groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
     chunks = [group.column(place) for group in groups for place in range(group.num_columns)]
     return sum(chunk.total_uncompressed_size for chunk in chunks if chunk.path_in_schema == f"{column}.bytes")
-
-
-HELD_BYTES = 256 * 2**20
-"""Pictures of a split that have fewer bytes as PNG files are held in memory; more are read from files."""
-FOLDER = "pictures"
-"""Where unpacked pictures lie in the cache folder."""
-WORD = 8
-"""The bytes of an offset."""
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from assay.exchange.imports.importing import read_labelled as read_labelled
     from assay.exchange.imports.plain_table import find_table as find_table
     from assay.exchange.imports.source import plain_name as plain_name
-    from assay.exchange.imports.source import read_rule as read_rule
-    from assay.exchange.imports.source import rule_settings as rule_settings
+    from assay.exchange.imports.source import read_other_rule as read_other_rule
     from assay.exchange.machine_scores import read_scores as read_scores
     from assay.exchange.pushing import archive as archive
     from assay.exchange.pushing import push as push

@@ -1,7 +1,4 @@
-"""The settings of `assay annotate`, applied in the order in which they stand here.
-
-Which rows of a split an annotation keeps: where a formula holds, how many, in which shares of labels or formulas.
-"""
+"""The settings of `assay annotate`, applied in the order in which they stand here, and the rows that they choose."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

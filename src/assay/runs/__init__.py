@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.runs.evidence import evidence_of as evidence_of
-    from assay.runs.evidence import read_other_rule as read_other_rule
     from assay.runs.evidence import under_rule as under_rule
     from assay.runs.folder import CHECKPOINT as CHECKPOINT
     from assay.runs.folder import INPUT as INPUT

@@ -14,7 +14,6 @@ from assay.contracts import (
     BottleneckModel,
     LinearHead,
     Predictions,
-    logistic_head,
     model_from_predictions,
     rule_head,
 )
@@ -187,6 +186,11 @@ def responsiveness_by_hand(model, places):
         moved = (model.answer(EVERY, do).label_codes != before).any(axis=1)
         found += moved * np.prod([model.concepts[p][:, code] for p, code in zip(places, codes, strict=True)], axis=0)
     return found
+
+
+def logistic_head(weights, bias):
+    tables = [np.array([[0.0, 0.0], [0.0, weight]]) for weight in weights]
+    return LinearHead(tables, np.array([0.0, bias]), (2,))
 
 
 def logistic(rows, concepts):

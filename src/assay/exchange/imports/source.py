@@ -127,6 +127,18 @@ def read_rule(settings: Settings, space: ConceptSpace, labels: Sequence[str], sp
     return RuleFile(knowledge, where, tuple(frozenset(group) for group in config.disjoint), limits)
 
 
+def read_other_rule(path: Path, knowledge: Knowledge) -> Knowledge:
+    """Return the rule of a file over the concepts of a dataset; its labels may be others."""
+    settings = rule_settings(path)
+    labels = settings.values.get("labels")
+    if not isinstance(labels, dict) or not labels:
+        raise ConfigError(f"{str(path)!r} gives no formula for a label; write labels: {{name: formula}}")
+    other = read_rule(settings, knowledge.space, [str(name) for name in labels], []).knowledge
+    if other is None or other.stochastic:
+        raise ConfigError(f"{str(path)!r}: labels under another rule must follow from the concepts")
+    return other
+
+
 @dataclass(frozen=True)
 class Files(Sequence[bytes]):
     """Pictures in a folder, read when asked for."""
