@@ -6,16 +6,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+from tests.asking import Asking
 
+import assay
 from assay.base import Settings, rng_for
 from assay.contracts import Answer, Predictions
 from assay.dataset import Dataset, make, recipe_from
-from assay.viewer import Misreading, Query, State, compare_runs, overview, page_of, reading_of, run_page, verdict_of
 from benchmarks.timing import Result
 
 SAMPLES, RUNS = 100_000, 10
 REPEATS = 3
-Work = Callable[[State], object]
+Work = Callable[[Asking], object]
 
 
 def run() -> list[Result]:
@@ -35,20 +36,24 @@ def write_samples(folder: Path) -> list[Path]:
 
 def _pages() -> dict[str, tuple[Work, float]]:
     """Return what is asked of the server for each page, and in how many seconds it must be there."""
-    at = ("data", "train")
-    near_errors = Query(tags=(("y", "*near"),), runs=("run0",), outcome="wrong")
-    cell = Query(runs=("run0",), reads=(Misreading("a", "0", "1"),))
-    runs = [f"run{number}" for number in range(RUNS)]
+    train, runs = "data/data/train.json", [("run", f"run{number}") for number in range(RUNS)]
+    near_errors = [("tag", "y:*near"), ("run", "run0"), ("outcome", "wrong")]
     return {
-        "home": (lambda state: overview(state.shelf), 1.0),
-        "samples: first page": (lambda state: page_of(state, *at, Query()), 1.0),
-        "samples: label": (lambda state: page_of(state, *at, Query(labels=(("y", "1"),))), 1.0),
-        "samples: near the boundary and wrong": (lambda state: page_of(state, *at, near_errors), 1.0),
-        "samples: a cell of the reading map": (lambda state: page_of(state, *at, cell), 1.0),
-        "picture": (lambda state: state.table(*at).file("image", SAMPLES - 1), 1.0),
-        "run page": (lambda state: (run_page(state, "data", "run0"), reading_of(state, *at, "run0")), 2.0),
-        "compare ten runs": (lambda state: compare_runs(state, *at, runs), 5.0),
-        "verdict, in the background": (lambda state: verdict_of(state, "data", "run0"), 30.0),
+        "home": (lambda viewer: viewer.get("shelf.json"), 1.0),
+        "samples: first page": (lambda viewer: viewer.get(train), 1.0),
+        "samples: label": (lambda viewer: viewer.get(train, [("label", "y:1")]), 1.0),
+        "samples: near the boundary and wrong": (lambda viewer: viewer.get(train, near_errors), 1.0),
+        "samples: a cell of the reading map": (
+            lambda viewer: viewer.get(train, [("run", "run0"), ("reads", "a:0:1")]),
+            1.0,
+        ),
+        "picture": (lambda viewer: viewer.ask(f"/api/data/data/train/{SAMPLES - 1}/image.png"), 1.0),
+        "run page": (
+            lambda viewer: (viewer.get("runs/data/run0.json"), viewer.get("runs/data/run0/train/reading.json")),
+            2.0,
+        ),
+        "compare ten runs": (lambda viewer: viewer.get("data/data/train/compare.json", runs), 5.0),
+        "verdict, in the background": (lambda viewer: viewer.get("runs/data/run0/verdict.json"), 30.0),
     }
 
 
@@ -56,9 +61,12 @@ def _result(what: str, given: list[Path], work: Work, target: float) -> Result:
     """Time the work in a viewer that has read nothing yet."""
     taken = []
     for _ in range(REPEATS):
+        viewer = assay.view(*given)
+        asking = Asking(viewer.url)
         start = time.process_time()
-        work(State.open(given))
+        work(asking)
         taken.append(time.process_time() - start)
+        viewer.stop()
     return Result(f"{what} of {SAMPLES:,}", "times", 1 / float(np.median(taken)), 1 / target, f"target: {target:g} s")
 
 

@@ -7,11 +7,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
+import assay
 from assay.base import forget_files, loaded_files
 from assay.dataset import Dataset
-from assay.lab import RunModels, find_study, perform, run_study
+from assay.lab import find_study, perform, run_study
 from assay.tasks import TASKS
-from assay.viewer import State, ask_model, edit_sample
+from tests.asking import Asking
 from tests.own_files import OWN, POINTS, call, install, installed
 
 SHA = hashlib.sha256(OWN.encode()).hexdigest()
@@ -143,14 +144,22 @@ def test_all_checks_of_the_audit_are_made_with_the_file_and_told_apart_without_i
 def test_the_viewer_redraws_and_asks_the_model(by_file):
     folder, _ = by_file
     forget_files()
-    state = State.open([folder / "data", folder / "run"], RunModels())
-    assert "not run unasked" in edit_sample(state, "data", "test", 0, {"left": 2})["undrawn"]
+    assert "not run unasked" in edited(folder)["undrawn"]
     TASKS.resolve(str(folder / "mine.py"))
-    state = State.open([folder / "data", folder / "run"], RunModels())
-    edited = edit_sample(state, "data", "test", 0, {"left": 2})
-    assert edited["undrawn"] is None and edited["pictures"] and edited["concepts"][0] == 2
-    answer = ask_model(state, "data", "test", 0, "run", {"left": 2})
-    assert "labels" in answer["own"] and "error" not in answer["counterfactual"]
+    found = edited(folder)
+    assert found["undrawn"] is None and found["pictures"] and found["concepts"][0] == 2
+    assert "labels" in found["own"] and "error" not in found["counterfactual"]
+
+
+def edited(folder):
+    """Return what the viewer says of an example when a concept is changed, and what the model answers."""
+    viewer = assay.view(folder / "data", folder / "run")
+    try:
+        asking = Asking(viewer.url)
+        found = asking.get("data/data/test/0/edit", changes={"left": 2})
+        return {**found, **asking.get("data/data/test/0/ask/run", changes={"left": 2})}
+    finally:
+        viewer.stop()
 
 
 class Elsewhere:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import assay
 from assay.auditing import Audit, audit, audited_dataset
 from assay.base import AssayError, Settings
 from assay.counting import count_readings
@@ -13,7 +14,7 @@ from assay.exchange import import_folder
 from assay.models import Order, train_run
 from assay.reporting import write_report
 from assay.runs import RunFolder
-from assay.viewer import Query, State, page_of, verdict_of
+from tests.asking import Asking
 from tests.exchange.imports.drawn import LAYOUTS, draw
 
 
@@ -58,10 +59,13 @@ def every_verb(folder: Path, dataset: Dataset, epochs: int) -> Outcome:
         runs.append(folder / model)
         diagnoses[model] = diagnose_run(RunFolder(folder / model), dataset)
         proposed = [*trained.in_words(), *trained.coverage()] if model == "ilp" else proposed
-    state = State.open([dataset.folder, folder / "cbm"])
-    key = next(iter(state.shelf.datasets))
-    run = next(iter(state.shelf[key].runs))
-    page = page_of(state, key, "test", Query(runs=(run,), outcome="wrong"))
+    viewer = assay.view(dataset.folder, folder / "cbm")
+    asking = Asking(viewer.url)
+    served = asking.get("shelf.json")["datasets"][0]
+    run = served["runs"][0]["key"]
+    page = asking.get(f"data/{served['key']}/test.json", [("run", run), ("outcome", "wrong")])
+    verdict = asking.get(f"runs/{served['key']}/{run}/verdict.json")["verdict"]
+    viewer.stop()
     return Outcome(
         dataset,
         audit(audited_dataset(dataset)),
@@ -69,6 +73,6 @@ def every_verb(folder: Path, dataset: Dataset, epochs: int) -> Outcome:
         diagnoses,
         proposed,
         page["whole"],
-        verdict_of(state, key, run)["verdict"],
+        verdict,
         write_report(runs, folder / "report"),
     )
