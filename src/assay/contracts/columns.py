@@ -63,7 +63,17 @@ def strings(values: Sequence[str] | Sequence[bytes], kind: pa.DataType) -> pa.Ar
 
 
 def from_column(column: pa.ChunkedArray, values: Sequence[Value], what: str) -> Codes:
-    """Return a column of values as codes, -1 where a value is missing; refuse values that are not allowed."""
+    """Return a column of values as codes, -1 where a value is missing; refuse values that are not allowed.
+
+    Parameters
+    ----------
+    column
+        The cells, of any integer, truth or text type.
+    values
+        The values that are allowed, in the order of their codes.
+    what
+        What an error calls the column.
+    """
     text = kind_of_values(values) == "symbol"
     places: dict[Any, int] = {str(value) if text else value: place for place, value in enumerate(values)}
     if pa.types.is_nested(column.type):

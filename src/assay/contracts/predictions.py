@@ -184,7 +184,14 @@ Table: TypeAlias = pa.Table | _FileColumns
 def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] = NO_SIZES) -> Predictions:
     """Read a predictions file that any program wrote, and check it against the rule's values.
 
-    `sizes` says how many examples each split has: a file of more is refused before it is decoded.
+    Parameters
+    ----------
+    path
+        The Parquet file.
+    knowledge
+        The rule, whose names and values are allowed.
+    sizes
+        How many examples each split has: a file of more is refused before it is decoded.
     """
     table = _FileColumns.of(path)
     with table.file:
@@ -214,7 +221,17 @@ def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] 
 
 
 def answers_in(table: Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Answer], dict[str, Answer]]:
-    """Return what a table says of labels and of concepts; errors begin with where the table is from."""
+    """Return what a table says of labels and of concepts.
+
+    Parameters
+    ----------
+    table
+        The columns, beside others.
+    knowledge
+        The rule, whose names and values are allowed.
+    place
+        Where the table is from, with which errors begin.
+    """
     _refuse_unknown(table, knowledge, place)
     labels = _answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, place)
     return labels, _answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, place)
@@ -324,6 +341,15 @@ def apply_constraints(predictions: Predictions, knowledge: Knowledge, labels_by_
     """Return the predictions with the concepts of the most probable world that keeps every constraint.
 
     The probabilities stay those of the model. Labels stay too, or are those that the rule gives for the new concepts.
+
+    Parameters
+    ----------
+    predictions
+        The predictions, with probabilities of every concept.
+    knowledge
+        The rule, with its constraints.
+    labels_by_rule
+        Whether labels are those that the rule gives for the new concepts, or stay.
     """
     decoder = Decoder(knowledge)
     if not decoder.limits.names:

@@ -207,6 +207,21 @@ def draw_codes(
     On `unconfounded` all are drawn freely. On `reversed` formulas, and of marks and styles one in turn, have a code
     that goes with other worlds; without formulas, a row and the same row of `origin` then differ in one alone. A
     formula that is left as it comes has -1.
+
+    Parameters
+    ----------
+    couplings
+        The nuisances, bound to the concepts and labels.
+    split
+        The split whose rows they are drawn for.
+    origin
+        The split whose worlds it shows; the same split, unless it shows the test split again.
+    seed
+        The seed of the dataset.
+    places
+        The numbers of the rows in the split.
+    partners
+        For each row (rows x nuisances) the code that goes with its world, -1 where that is not known.
     """
     streams, rows = Streams(seed, CONFOUND, origin), list[list[int]]()
     formulas, marks = ([i for i, one in enumerate(couplings) if one.is_formula is kind] for kind in (True, False))

@@ -67,7 +67,18 @@ def make(
 ) -> Manifest:
     """Write the dataset of a recipe and return its manifest; go on if part of it is there.
 
-    The first call of `progress` says how many examples were there, each later one how many more are done.
+    Parameters
+    ----------
+    recipe
+        All that decides the bytes.
+    folder
+        The folder or address; it may hold part of this dataset.
+    workers
+        The number of processes, if no pool makes the shards.
+    progress
+        Is first told how many examples were there, then how many more are done, and again.
+    pool
+        Makes the shards elsewhere, on machines that see the folder.
     """
     folder = folder_at(folder)
     writer = ShardWriter(recipe)
@@ -197,7 +208,19 @@ def _pairs(manifest: Manifest, drawing: Drawing) -> PairsRecord:
 def refresh_pairs(
     dataset: Dataset, task: Task, count: int | None = None, progress: Progress = lambda rows: None
 ) -> Manifest:
-    """Draw the counterfactual worlds of a finished dataset anew, or as many as asked, and return its manifest."""
+    """Draw the counterfactual worlds of a finished dataset anew, or as many as asked, and return its manifest.
+
+    Parameters
+    ----------
+    dataset
+        The dataset, on this machine.
+    task
+        Its task, built again.
+    count
+        How many; by default as many as before.
+    progress
+        Is told how many more are drawn.
+    """
     if dataset.origin is not None:
         raise DataError(f"{str(dataset.origin)!r} lies elsewhere; refresh its counterfactual worlds where it lies")
     manifest, folder, split = dataset.manifest, dataset.folder, pairs_split(dataset.split_names)

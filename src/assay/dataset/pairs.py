@@ -162,6 +162,19 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int | None = None,
     """Return worlds of any split before and after a change; without pictures where only the symbols are wanted.
 
     Of a split other than that of `pairs`, which may be made to show more than training does, its own values count too.
+
+    Parameters
+    ----------
+    dataset
+        The dataset.
+    split
+        The split whose worlds are changed.
+    task
+        Its task, built again.
+    count
+        How many at most; by default as many as a dataset is made with.
+    pictures
+        Whether pictures are read and drawn, or the symbols alone.
     """
     data = dataset[split] if pictures else dataset.symbols(split)
     shown = shown_by(dataset, task)
@@ -174,8 +187,20 @@ def pairs_of(dataset: Dataset, split: str, task: Task, count: int | None = None,
 def intervened(dataset: Dataset, split: str, task: Task, do: Sequence[str], pictures: bool = True) -> Pairs:
     """Return all worlds of a split that an intervention is for, before it and after it.
 
-    `do` is the name of one of the task's interventions, or holds changes such as `car1.colour=red`. What comes out may
-    be a world that the task never draws; its labels are what the rule says of it.
+    What comes out may be a world that the task never draws; its labels are what the rule says of it.
+
+    Parameters
+    ----------
+    dataset
+        The dataset.
+    split
+        The split whose worlds are changed.
+    task
+        Its task, built again.
+    do
+        One name of the task's interventions, or changes such as `car1.colour=red`.
+    pictures
+        Whether pictures are read and drawn, or the symbols alone.
     """
     name, change = intervention_of(task, do)
     data = dataset[split] if pictures else dataset.symbols(split)

@@ -198,7 +198,21 @@ def file_names(split: str, places: Array) -> list[str]:
 def table_of(
     task: Task, worlds: Sequence[World], names: Sequence[str], places: Array, pictures: bool = True
 ) -> pa.Table:
-    """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style."""
+    """Return the rows of worlds: the number and file name of each, how it looks, its concepts, labels and style.
+
+    Parameters
+    ----------
+    task
+        Draws the pictures.
+    worlds
+        The worlds, a row each.
+    names
+        The file name of each picture.
+    places
+        The number of each row in its split.
+    pictures
+        Whether pictures are drawn, or the symbols written alone.
+    """
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
     pictures_shown = _draw(task, worlds, names) if pictures else {}
     styles = [COMPACT.encode(dict(world.style)) for world in worlds]
@@ -242,7 +256,17 @@ def _thing(thing: ObjectBox) -> dict[str, Any]:
 
 
 def columns_of(knowledge: Knowledge, codes: Codes, worlds: Sequence[World]) -> dict[str, pa.Array]:
-    """Return the concept columns and the label columns of worlds, and where each world lies in each label's rule."""
+    """Return the concept columns and the label columns of worlds, and where each world lies in each label's rule.
+
+    Parameters
+    ----------
+    knowledge
+        The concepts and the rule.
+    codes
+        The concept codes, a row a world.
+    worlds
+        The worlds, whose styles decide labels that are left to chance.
+    """
     labels = labels_of(knowledge, codes, worlds)
     if (labels < 0).any():
         raise KnowledgeError("a label is absent in some world; let the rule give a value for every world")

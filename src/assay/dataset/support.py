@@ -15,7 +15,17 @@ MOST_WORLDS = 100_000
 
 
 def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowledge, Codes]:
-    """Return the rule of a dataset folder or task, and the distinct worlds that its training shows."""
+    """Return the rule of a dataset folder or task, and the distinct worlds that its training shows.
+
+    Parameters
+    ----------
+    source
+        The folder or address of a dataset, or the name of a task.
+    settings
+        Settings of the task; a dataset has its own.
+    seed
+        The seed of the splits of a task.
+    """
     if is_remote(source) or (Path(source) / "manifest.json").exists():
         dataset = Dataset.open(source)
         names = [name for name in dataset.split_names if name.startswith("train")]

@@ -69,7 +69,21 @@ class Annotated:
 def annotate(
     dataset: Dataset, annotation: Annotation, folder: Path, machine: Machine | None = None, source: str | None = None
 ) -> Manifest:
-    """Write an annotated copy of a dataset and return its manifest; `source` is what the record calls a machine."""
+    """Write an annotated copy of a dataset and return its manifest.
+
+    Parameters
+    ----------
+    dataset
+        The dataset.
+    annotation
+        What becomes of its annotations.
+    folder
+        The folder of the copy.
+    machine
+        What a machine said of the concepts, or one that is asked now.
+    source
+        What the record calls the machine; by default `predictions`.
+    """
 
     def is_copy(there: Manifest) -> bool:
         return there.task.annotation is not None and there.task.annotation.parent == dataset.fingerprint
@@ -142,7 +156,17 @@ def _ask(
 
 
 def likeliest_codes(probabilities: Array, concept: Concept, threshold: float | None = None) -> Codes:
-    """Return the likeliest value, or of a true-or-false concept whether it reaches a threshold; -1 in rows of NaN."""
+    """Return the likeliest value, or of a true-or-false concept whether it reaches a threshold; -1 in rows of NaN.
+
+    Parameters
+    ----------
+    probabilities
+        A row an example, a column a value; a row of NaN says nothing.
+    concept
+        The concept.
+    threshold
+        From which probability on a true-or-false concept is true; by default the likeliest value counts.
+    """
     gaps = np.isnan(probabilities).any(axis=1)
     sharp = threshold is None or concept.values != (False, True)
     codes = np.nan_to_num(probabilities).argmax(axis=1) if sharp else probabilities[:, 1] >= threshold

@@ -37,7 +37,17 @@ MASKS = ("things", "instances", "parts", "depth")
 
 
 def confound_dataset(dataset: Dataset, confounders: Sequence[Confounder], folder: Path) -> Manifest:
-    """Write a copy of a dataset whose pictures carry marks that go with their labels, and return its manifest."""
+    """Write a copy of a dataset whose pictures carry marks that go with their labels, and return its manifest.
+
+    Parameters
+    ----------
+    dataset
+        The dataset, without confounders.
+    confounders
+        The marks and what they go with.
+    folder
+        The folder of the copy.
+    """
     couplings = _check(dataset, confounders)
     with replace_dataset(folder, lambda there: there.confounded_from == dataset.fingerprint) as half:
         return _write(Copying(dataset, couplings, half))

@@ -26,7 +26,19 @@ EXPORTS.add(
 
 
 def export(dataset: "Dataset", name: str, folder: Path, splits: Sequence[str] = ()) -> dict[str, int]:
-    """Write splits, by default all, in the named form; return how many examples of each were written."""
+    """Write splits in the named form; return how many examples of each were written.
+
+    Parameters
+    ----------
+    dataset
+        The dataset.
+    name
+        The name of an exporter in `EXPORTS`.
+    folder
+        The folder to write.
+    splits
+        Only these; by default all.
+    """
     from assay.base import write_atomically, write_folder
     from assay.contracts import to_json
     from assay.dataset import versions

@@ -33,9 +33,16 @@ REPOSITORY = re.compile(r"hf://datasets/([\w.-]+/[\w.-]+)")
 
 
 def push(dataset: Dataset, where: Folder | str, private: bool = False) -> Folder:
-    """Copy a whole dataset, the manifest last, and return where it lies now; what is there is copied once.
+    """Copy a whole dataset, the manifest last, and return where it lies now.
 
-    A `private` one is seen on the hub by its owner alone.
+    Parameters
+    ----------
+    dataset
+        The dataset; what of it lies elsewhere is fetched.
+    where
+        A folder, an address, or `hf://USER/NAME`; what is there is copied once.
+    private
+        Whether on the hub its owner alone sees it.
     """
     target = folder_at(where)
     refuse_outward(target)

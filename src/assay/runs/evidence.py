@@ -24,7 +24,14 @@ def evidence_of(run: RunFolder, dataset: Dataset) -> dict[str, Evidence]:
 def under_rule(evidence: Evidence, rule: Knowledge, only_predicted: bool = False) -> Evidence:
     """Return the evidence as it would be under another rule; an example with a concept unsaid has no label.
 
-    With `only_predicted` the true labels stay: the model alone answers by the other rule.
+    Parameters
+    ----------
+    evidence
+        The evidence; it must have predicted concepts.
+    rule
+        The other rule, over the same concepts.
+    only_predicted
+        Whether the true labels stay, so that the model alone answers by the other rule.
     """
     if not evidence.has_concepts:
         raise ConfigError("a model that says no concepts has no labels under another rule")

@@ -190,7 +190,17 @@ def check_dataset(run: RunFolder, dataset: Dataset) -> None:
 
 
 def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, run: RunFolder) -> str:
-    """Write the predictions for the split of counterfactual worlds, and say how many, or why there are none."""
+    """Write the predictions for the split of counterfactual worlds, and say how many, or why there are none.
+
+    Parameters
+    ----------
+    predict
+        Gives the predictions for a split.
+    dataset
+        The dataset, which may have no such split.
+    run
+        The folder of the run.
+    """
     if dataset.pairs is None:
         return f"none: {dataset.why_no_pairs}"
     try:
@@ -202,7 +212,17 @@ def write_pairs(predict: Callable[[SplitData], Predictions], dataset: Dataset, r
 
 
 def write_record(run: RunFolder, dataset: Dataset, about: Mapping[str, Any]) -> None:
-    """Write that a run is finished: what was trained on what; a folder without it holds no run."""
+    """Write that a run is finished: what was trained on what; a folder without it holds no run.
+
+    Parameters
+    ----------
+    run
+        The folder of the run, with all else written.
+    dataset
+        What it was trained on.
+    about
+        Who the model is, and what else is to be recorded of it.
+    """
     remove_leftovers(run.folder)
     learned = {name: _hash(run.folder / name) for name in LEARNED if (run.folder / name).is_file()}
     plain = json.loads(to_json({**about, "data": dataset.place(run.folder), "files": learned}))

@@ -57,7 +57,19 @@ RULE_KEYS = ("labels", "constraints", "splits", "disjoint")
 def import_folder(
     source: Path | str, output: Path | str, rule: Rule = None, settings: Settings | None = None
 ) -> Dataset:
-    """Write a folder in a known layout as a dataset and open it; the rule is by default its `rule.yaml`."""
+    """Write a folder in a known layout as a dataset and open it.
+
+    Parameters
+    ----------
+    source
+        The folder, in a known layout.
+    output
+        The folder of the dataset.
+    rule
+        A rule file, what it would say, or the formula of each label; by default `rule.yaml` of the source.
+    settings
+        Settings of `assay import`.
+    """
     folder = Path(source)
     config = validate(ImportSettings, settings or Settings())
     name = layout_of(folder, config)
@@ -78,11 +90,6 @@ def from_table(
 ) -> Dataset:
     """Write a table of concepts and labels with its pictures as a dataset, and open it.
 
-    `table` is a file (CSV, Parquet, JSON), a DataFrame, an Arrow table, a mapping of columns, or a list of rows.
-    `images` is the folder that the column `file` is about, or the pictures themselves: arrays, or PIL images. Columns
-    begin with `concept_` and `label_`, or are named by `concepts` and `labels`; other keywords are the settings of
-    `assay import`.
-
     >>> import tempfile
     >>> grey = [np.full((8, 8), value, dtype=np.uint8) for value in range(0, 200, 10)]
     >>> rows = {"bright": [value >= 10 for value in range(20)], "warn": [value >= 10 for value in range(20)]}
@@ -90,6 +97,20 @@ def from_table(
     ...     data = from_table(rows, folder, images=grey, concepts=["bright"], labels=["warn"], rule={"warn": "bright"})
     ...     print(data.split_names, data.knowledge.label("warn").formula)
     ('train', 'valid', 'test') bright
+
+    Parameters
+    ----------
+    table
+        A file (CSV, Parquet, JSON), a DataFrame, an Arrow table, a mapping of columns, or a list of rows. Columns
+        begin with `concept_` and `label_`, or are named by the settings `concepts` and `labels`.
+    output
+        The folder of the dataset.
+    images
+        The folder that the column `file` is about, or the pictures themselves: arrays, or PIL images.
+    rule
+        A rule file, what it would say, or the formula of each label.
+    **settings
+        Settings of `assay import`.
     """
     config = validate(ImportSettings, Settings(settings))
     folder, pictures = None, None
@@ -110,8 +131,16 @@ def from_table(
 def from_hf(dataset: Any, output: Path | str, *, rule: Rule = None, **settings: Any) -> Dataset:
     """Write an image dataset of Hugging Face as a dataset of assay, and open it; nothing is downloaded.
 
-    `dataset` is a `datasets.Dataset`, a `DatasetDict`, or a folder with its Parquet or Arrow files. Name the columns by
-    `concepts` and `labels`, and by `picture` if the pictures are not in `image`.
+    Parameters
+    ----------
+    dataset
+        A `datasets.Dataset`, a `DatasetDict`, or a folder with its Parquet or Arrow files.
+    output
+        The folder of the dataset.
+    rule
+        A rule file, what it would say, or the formula of each label.
+    **settings
+        Settings of `assay import`, such as `concepts` and `labels`, and `picture` if it is not the column `image`.
     """
     if isinstance(dataset, (str, Path)):
         return import_folder(dataset, output, rule, Settings({"layout": "hf", **settings}))
