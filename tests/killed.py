@@ -12,13 +12,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-import assay.exchange.annotated_copy
-import assay.exchange.exports
-import assay.exchange.imports
-import assay.exchange.pushing
-import assay.reporting.write
-import assay.viewer.bundle  # noqa: F401
 from assay.cli import main
+from assay.exchange import EXPORTS, annotate, import_folder, push  # noqa: F401 - loaded before the forks
+from assay.reporting import write_report  # noqa: F401
+from assay.viewer import write_bundle  # noqa: F401
 
 real = os.replace
 

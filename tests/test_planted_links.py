@@ -7,13 +7,13 @@ import pytest
 from benchmarks.attempts import attempt
 from benchmarks.links import COMMANDS, links_to_read, planted_links
 
-import assay.auditing.auditor
-import assay.exchange.exports
-import assay.reporting.write  # noqa: F401
+from assay.auditing import audit  # noqa: F401 - loaded before the forks
 from assay.base import DataError
 from assay.cli import main  # noqa: F401
 from assay.dataset import Dataset
+from assay.exchange import EXPORTS  # noqa: F401
 from assay.lab import BoardRow, read_rows, score_entry, write_rows
+from assay.reporting import write_report  # noqa: F401
 from assay.runs import RunFolder
 from tests.own_files import call
 from tests.predictors import predictions
