@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.base import Codes, ConfigError, Deck, Settings, is_remote
-from assay.dataset.dataset import Dataset
+from assay.dataset.dataset import Dataset, training_worlds
 from assay.dataset.recipe import recipe_from
 from assay.logic import TRUE, Knowledge
 from assay.tasks import combinations
@@ -28,15 +28,13 @@ def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowle
     """
     if is_remote(source) or (Path(source) / "manifest.json").exists():
         dataset = Dataset.open(source)
-        names = [name for name in dataset.split_names if name.startswith("train")]
-        if not names:
+        if not any(name.startswith("train") for name in dataset.split_names):
             raise ConfigError(f"{source!r} has no training split; give --support full")
-        codes = np.concatenate([dataset.symbols(name).concepts for name in names])
         dataset.knowledge.require_rule("counting reasoning shortcuts")
-        whole = codes[(codes >= 0).all(axis=1)]
-        if not len(whole):
+        known = training_worlds(dataset)
+        if known is None:
             raise ConfigError(f"{source!r} has no training example whose concepts are all known; give --support full")
-        return dataset.knowledge, np.unique(whole, axis=0)
+        return dataset.knowledge, np.unique(known, axis=0)
     recipe = recipe_from(source, settings)
     task = recipe.task
     parts = []

@@ -1,7 +1,7 @@
 """What comes and goes: other layouts and tables in, other formats and the hub out, and copies with other annotations.
 
 `import_folder` reads what others wrote, `EXPORTS` writes what others read, `push` sends a dataset to the hub,
-`annotate` copies one with other annotations, `make_on_cluster` makes one on many machines.
+`annotate` copies one with other annotations, a `Cluster` makes one on many machines.
 """
 
 from typing import TYPE_CHECKING
