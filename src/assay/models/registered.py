@@ -9,30 +9,18 @@ for _name, _summary, _target in (
     ("dpl", "concepts first, labels from them by the rule, exactly (DeepProbLog style)", "rule.dpl:DPL"),
     ("ltn", "concepts first, labels from them by the rule read as fuzzy logic (Logic Tensor Networks)", "rule.ltn:LTN"),
     ("bears", "an ensemble of dpl whose members read concepts as differently as the labels allow", "rule.bears:Bears"),
-    (
-        "embedding",
-        "a small network on features that are not trained: CLIP or any other weights from a local folder",
-        "concept.embedding:Embedding",
-    ),
-    (
-        "semantic",
-        "a concept bottleneck that is trained to satisfy the constraints (semantic loss)",
-        "concept.semantic:Semantic",
-    ),
+    ("embedding", "a small network on features that are not trained: CLIP or any other weights from a local folder",
+     "concept.embedding:Embedding"),
+    ("semantic", "a concept bottleneck that is trained to satisfy the constraints (semantic loss)",
+     "concept.semantic:Semantic"),
     ("cem", "concept embeddings: labels from embeddings that concepts mix (CEM)", "concept.cem:CEM"),
     ("probcbm", "concepts as uncertain embeddings, labels from samples of them (ProbCBM)", "concept.probcbm:ProbCBM"),
     ("ecbm", "concepts and labels of the least energy, found by search (ECBM)", "concept.ecbm:ECBM"),
     ("dcr", "labels by a rule that a network writes for each example (DCR)", "concept.dcr:DCR"),
-    (
-        "synthesis",
-        "the cheapest program that explains the examples, on concepts",
-        "symbolic.synthesis.learner:Synthesis",
-    ),
-    (
-        "alpha-ilp",
-        "clauses found by beam search, weighed by gradients on uncertain concepts (alphaILP style)",
-        "symbolic.alpha_ilp.learner:AlphaIlp",
-    ),
+    ("synthesis", "the cheapest program that explains the examples, on concepts",
+     "symbolic.synthesis.learner:Synthesis"),
+    ("alpha-ilp", "clauses found by beam search, weighed by gradients on uncertain concepts (alphaILP style)",
+     "symbolic.alpha_ilp.learner:AlphaIlp"),
     ("ilp", "clauses that cover the examples, by our own learner, on concepts", "symbolic.ilp.learner:Ilp"),
     ("aleph", "clauses by Aleph (needs SWI-Prolog and Aleph 5)", "symbolic.ilp.aleph:Aleph"),
     ("popper", "clauses by Popper (needs a checkout of Popper 4.4 or 3.1)", "symbolic.ilp.popper:Popper"),
@@ -40,12 +28,9 @@ for _name, _summary, _target in (
     ("rules", "a list of rules (if this, else if that) on concepts", "symbolic.rules:RuleList"),
     ("linear", "logistic regression on concepts", "symbolic.linear:Linear"),
     ("mlp", "a small network on concepts", "symbolic.mlp:MLP"),
-    (
-        "incontext",
-        "a language or vision-language model that is shown examples and asked for the rule",
-        "language.incontext:InContext",
-    ),
-):
+    ("incontext", "a language or vision-language model that is shown examples and asked for the rule",
+     "language.incontext:InContext"),
+):  # fmt: skip
     MODELS.add(_name, _summary, f"assay.models.{_target}")
 
 BACKBONES = Registry("backbone")
@@ -78,12 +63,9 @@ for _name, _summary, _target in (
     ("swin-t", "Swin-T, a transformer over windows; may begin from weights", "transformer:swin_t"),
     ("vit", "a small vision transformer (needs transformers)", "vision:vit"),
     ("swin", "a small Swin transformer (needs transformers)", "vision:swin"),
-    (
-        "pretrained",
-        "pretrained@FOLDER: CLIP or any vision model of transformers (needs transformers)",
-        "vision:pretrained",
-    ),
-):
+    ("pretrained", "pretrained@FOLDER: CLIP or any vision model of transformers (needs transformers)",
+     "vision:pretrained"),
+):  # fmt: skip
     BACKBONES.add(_name, _summary, f"assay.models.backbones.{_target}")
 
 METHODS = Registry("discovery method")
@@ -99,7 +81,7 @@ for _name, _summary, _target in (
     ("slots", "slot attention on the pictures, trained to draw them again", "slots:Slots"),
     ("random-directions", "baseline: random directions of the activations", "components:RandomDirections"),
     ("random", "baseline: random numbers that know nothing of the picture", "components:RandomUnits"),
-):
+):  # fmt: skip
     METHODS.add(_name, _summary, f"assay.models.explain.{_target}")
 
 READERS = Registry("reader")

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -92,52 +92,34 @@ def reuse_memory() -> None:
 
 @contextmanager
 def computing(config: Training, device: torch.device) -> Iterator[None]:
-    """Set on a device what the settings say of it, while something runs."""
-    with _determinism(config.deterministic), _number_formats(config, device), _own_stream(device):
-        yield
-
-
-@contextmanager
-def _determinism(wanted: bool) -> Iterator[None]:
-    """Refuse operations that give other bytes each time, while something runs."""
+    """Compute as the settings say, while something runs; deterministic: what gives other bytes each time is refused."""
     before = torch.are_deterministic_algorithms_enabled()
-    if wanted:
+    if config.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # as cuBLAS asks for
         torch.use_deterministic_algorithms(True)
     try:
-        yield
+        with _on_gpu(config, device) if device.type == "cuda" else nullcontext():
+            yield
     finally:
         torch.use_deterministic_algorithms(before)
 
 
 @contextmanager
-def _number_formats(config: Training, device: torch.device) -> Iterator[None]:
-    """Let a GPU use TensorFloat-32 and its fastest convolutions, while something runs."""
-    if device.type != "cuda":
-        yield
-        return
+def _on_gpu(config: Training, device: torch.device) -> Iterator[None]:
+    """Let a GPU use TensorFloat-32, its fastest convolutions, and a stream that can be captured; the default cannot."""
     matrices, convolutions = torch.backends.cuda.matmul, torch.backends.cudnn
     before = matrices.allow_tf32, convolutions.allow_tf32, convolutions.benchmark
     matrices.allow_tf32 = convolutions.allow_tf32 = config.tf32
     convolutions.benchmark = not config.deterministic
-    try:
-        yield
-    finally:
-        matrices.allow_tf32, convolutions.allow_tf32, convolutions.benchmark = before
-
-
-@contextmanager
-def _own_stream(device: torch.device) -> Iterator[None]:
-    """Compute on a stream of one's own, which can be captured; the default one cannot."""
-    if device.type != "cuda":
-        yield
-        return
     usual = torch.cuda.current_stream(device)
     own = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
     own.wait_stream(usual)
-    with torch.cuda.device(device), torch.cuda.stream(own):
-        yield
-    usual.wait_stream(own)
+    try:
+        with torch.cuda.device(device), torch.cuda.stream(own):
+            yield
+        usual.wait_stream(own)
+    finally:
+        matrices.allow_tf32, convolutions.allow_tf32, convolutions.benchmark = before
 
 
 def free_memory(device: torch.device) -> float:

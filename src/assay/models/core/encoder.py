@@ -4,13 +4,15 @@ By default there is one network for each encoder group (all shapes, all colours)
 objects, which reads all attributes of an object off its part of the picture, as the published networks for Kand-Logic.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import cast
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
-from assay.base import ConfigError
+from assay.base import Array, ConfigError
 from assay.logic import ConceptSpace, EncoderGroup, Knowledge
 from assay.models.backbones.build import HeadLayer, build_backbone
 from assay.models.core.circuit import SubconceptReader
@@ -18,6 +20,8 @@ from assay.models.core.settings import Sharing
 from assay.render import Box, Layout
 
 CONTEXT = 64
+AT_ONCE = 4096
+"""How many pictures that were read are answered at once."""
 SMALLEST = 1e-12
 MOST_WEIGHTS, RANK = 100_000_000, 512
 """How many weights the last layer of a reader may have, and the rank that it has where they would be more: embeddings
@@ -128,12 +132,20 @@ class ReadPictures:
 
     numbers: list[Tensor]
 
+    @classmethod
+    def of(cls, chunks: list[list[Tensor]]) -> "ReadPictures":
+        """Return what was read chunk by chunk."""
+        return cls([torch.cat(parts) for parts in zip(*chunks, strict=True)])
+
     def __len__(self) -> int:
         return len(self.numbers[0])
 
-    def take(self, rows: Tensor) -> "ReadPictures":
-        """Return some of them."""
-        return ReadPictures([own[rows] for own in self.numbers])
+    def chunks(self, rows: Array | slice) -> Iterator[Tensor]:
+        """Yield some of them, so many at a time, in the place of pictures."""
+        chosen = torch.arange(len(self), device=self.numbers[0].device)
+        chosen = chosen[rows] if isinstance(rows, slice) else chosen[torch.from_numpy(np.asarray(rows))]
+        for part in torch.split(chosen, AT_ONCE):
+            yield cast(Tensor, ReadPictures([own[part] for own in self.numbers]))
 
 
 class ConceptEncoder(nn.Module):

@@ -9,7 +9,6 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -36,23 +35,14 @@ class RunLog(Protocol):
         """Take the numbers of the run, and close."""
 
 
-@dataclass(frozen=True)
-class LogHeader:
-    """What a run is, for its log."""
-
-    name: str
-    folder: Path
-    parameters: Mapping[str, Any]
-
-
 class TensorBoardLog:
     """Event files in the run's folder, for `tensorboard --logdir`."""
 
-    def __init__(self, header: LogHeader) -> None:
+    def __init__(self, name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
         writer = import_extra("torch.utils.tensorboard", "--log tensorboard").SummaryWriter
-        shutil.rmtree(header.folder, ignore_errors=True)  # of a run that was stopped, whose epochs come again
-        self.writer = writer(str(header.folder))
-        self.parameters = header.parameters
+        shutil.rmtree(folder, ignore_errors=True)  # of a run that was stopped, whose epochs come again
+        self.writer = writer(str(folder))
+        self.parameters = parameters
 
     def log(self, numbers: Mapping[str, float], step: int) -> None:
         """Write scalars."""
@@ -71,13 +61,13 @@ class TensorBoardLog:
 class WandbLog:
     """A run of Weights & Biases; with WANDB_MODE=offline it stays in the run's folder."""
 
-    def __init__(self, header: LogHeader) -> None:
-        header.folder.mkdir(parents=True, exist_ok=True)
+    def __init__(self, name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
         self.run = import_extra("wandb", "--log wandb").init(
             project=os.environ.get("WANDB_PROJECT", PROJECT),
-            name=header.name,
-            config=dict(header.parameters),
-            dir=str(header.folder),
+            name=name,
+            config=dict(parameters),
+            dir=str(folder),
         )
 
     def log(self, numbers: Mapping[str, float], step: int) -> None:
@@ -93,12 +83,12 @@ class WandbLog:
 class MlflowLog:
     """A run of MLflow, where MLFLOW_TRACKING_URI says, by default in `mlruns` of the working folder."""
 
-    def __init__(self, header: LogHeader) -> None:
+    def __init__(self, name: str, folder: Path, parameters: Mapping[str, Any]) -> None:
         self.library = import_extra("mlflow", "--log mlflow")
         if "MLFLOW_EXPERIMENT_NAME" not in os.environ:
             self.library.set_experiment(PROJECT)
-        self.library.start_run(run_name=header.name)
-        self.library.log_params({key: str(value)[:LONGEST] for key, value in header.parameters.items()})
+        self.library.start_run(run_name=name)
+        self.library.log_params({key: str(value)[:LONGEST] for key, value in parameters.items()})
 
     def log(self, numbers: Mapping[str, float], step: int) -> None:
         """Log the numbers of a step."""
@@ -110,7 +100,7 @@ class MlflowLog:
         self.library.end_run(status="FAILED" if failed else "FINISHED")
 
 
-MAKERS: dict[str, tuple[Callable[[LogHeader], RunLog], str]] = {
+MAKERS: dict[str, tuple[Callable[[str, Path, Mapping[str, Any]], RunLog], str]] = {
     "tensorboard": (TensorBoardLog, "torch.utils.tensorboard"),
     "wandb": (WandbLog, "wandb"),
     "mlflow": (MlflowLog, "mlflow"),
@@ -154,7 +144,7 @@ def log_of(kind: str, model: Model, dataset: Dataset, run: RunFolder) -> Iterato
         **{"model": model.name, "seed": model.seed, "task": dataset.manifest.task.name},
         **{"fingerprint": dataset.fingerprint, **model.config.model_dump(mode="json")},
     }
-    epochs = EpochLog(MAKERS[kind][0](LogHeader(run.folder.name, run.folder / LOGS, parameters)))
+    epochs = EpochLog(MAKERS[kind][0](run.folder.name, run.folder / LOGS, parameters))
     try:
         yield epochs
     except BaseException:

@@ -22,7 +22,16 @@ from assay.contracts import EVERY, BottleneckModel, IntervenableModel, LinearHea
 from assay.dataset import SplitData
 from assay.models.backbones.build import Dropout, HeadLayer, can_read, is_deep, require_reads
 from assay.models.backbones.weights import rebuilding
-from assay.models.core.answering import ReadOnce, Rerun, are_close, linear_head, only_encoder, to_arrays
+from assay.models.core.answering import (
+    WORK_READ,
+    WORK_READ_GPU,
+    WORK_RUN,
+    NetworkAnswers,
+    are_close,
+    linear_head,
+    only_encoder,
+    to_arrays,
+)
 from assay.models.core.circuit import readers_of
 from assay.models.core.devices import device_for, device_of, reuse_memory, seed_all, seed_of
 from assay.models.core.encoder import ConceptEncoder, PerceivedConcepts, ReadPictures
@@ -292,15 +301,19 @@ class NeuralModel(Model, nn.Module):
             return BottleneckModel(
                 self.name, own.concepts, lambda x: self._labels_of_arrays(x) or [], self._linear_head()
             )
-        encoder = only_encoder(self)
+        encoder, on_gpu = only_encoder(self), self.device.type == "cuda"
         if encoder is not None:
             with torch.no_grad():
-                chunks = [encoder(images) for images in self.chunks(feed)]
-            read = ReadPictures([torch.cat(parts) for parts in zip(*chunks, strict=True)])
-            once = ReadOnce(self.name, self.answer_chunks, read, own, self.device, self.answer_cost)
+                read = ReadPictures.of([encoder(images) for images in self.chunks(feed)])
+            work = (WORK_READ_GPU if on_gpu else WORK_READ) // self.answer_cost
+            once = NetworkAnswers(
+                self.name, own, lambda rows, do: self.answer_chunks(read.chunks(rows), do), self.device, work
+            )
             if are_close(once.answer(EVERY, {}).labels, own.labels):
                 return once
-        return Rerun(self.name, self.probabilities, feed, own)
+        return NetworkAnswers(
+            self.name, own, lambda rows, do: self.probabilities(feed.choose(rows), do), self.device, WORK_RUN
+        )
 
     @torch.no_grad()
     def _labels_of_arrays(self, concepts: list[Array]) -> list[Array] | None:
