@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.base import Array, Settings
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset, Recipe, make
 from assay.logic import evaluate
 from assay.models import MODELS, perception_of
@@ -54,7 +54,7 @@ def write_eye(data: Dataset, folder: Path, kind: str, seed: int) -> str:
     for number, (split, _) in enumerate(SIZES):
         part, rng = data[split], np.random.default_rng([seed, number])
         concepts = enumerate(part.knowledge.space.concepts)
-        said = {c.name: Answer.of(seen(part.concepts[:, at], len(c.values), kind, rng)) for at, c in concepts}
+        said = {c.name: Prediction.of(seen(part.concepts[:, at], len(c.values), kind, rng)) for at, c in concepts}
         Predictions(part.fingerprint, split, part.index, {}, said).write(folder / f"{split}.parquet", data.knowledge)
     return str(folder)
 

@@ -57,7 +57,7 @@ def _games() -> Result:
 
 def _pictures(task: Chess, count: int) -> Result:
     """Pictures with masks, boxes, depth where there is any, and FEN."""
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(count))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(count))
 
     def work() -> int:
         for world in worlds:

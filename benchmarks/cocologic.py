@@ -25,7 +25,7 @@ SOME = 100
 
 def run() -> list[Result]:
     task = TASKS["cocologic"]()
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(SOME))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(SOME))
     with tempfile.TemporaryDirectory() as folder:
         paths = [Path(folder) / f"{number}.jpg" for number in range(SOME)]
         for path, world in zip(paths, worlds, strict=True):
@@ -84,5 +84,5 @@ def _by_hand(c: Counter[str]) -> tuple[bool, ...]:
 def _choice(task: CocoLogic) -> Result:
     """Choose a training set by the three steps; asked for: one second for 25,000 images, standing known."""
     split = task.splits()[0]
-    chosen = rate(lambda: len(task.worlds_in(split, 0).rows))
+    chosen = rate(lambda: len(task.source_for(split, 0).rows))
     return Result("choose 2,000 images in three steps", "images", chosen, 25_000.0, "target: 25,000 in a second")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import numpy as np
 
 from assay.base import rng_for
-from assay.counting import count_readings, count_with
+from assay.counting import count_shortcuts, count_with
 from assay.logic import (
     CNF,
     Concept,
@@ -36,14 +36,14 @@ HALF = [(0, 0), (0, 1), (2, 3), (2, 4)]
 def run() -> list[Result]:
     results = []
     for k, (name, rule) in itertools.product((3, 4), (("XOR", _xor), ("AND", _and))):
-        ours = rate(lambda k=k, rule=rule: bool(count_readings(rule(k), "block").total), least=0.2)
+        ours = rate(lambda k=k, rule=rule: bool(count_shortcuts(rule(k), "block").total), least=0.2)
         for alternative, engine in _engines().items():
             theirs = rate(lambda k=k, rule=rule, engine=engine: _checked(rule(k), engine), least=0.2)
             results.append(
                 Result(f"{name} of {k} bits, block", "counts", ours, theirs, f"rsbench's encoding, {alternative}")
             )
     if os.environ.get("ASSAY_APPROXMC"):
-        ours = rate(lambda: bool(count_readings(_xor(5), "block").total), least=0.2)
+        ours = rate(lambda: bool(count_shortcuts(_xor(5), "block").total), least=0.2)
         theirs = rate(lambda: bool(_approxmc(Matrices(_xor(5)))), least=0.2)
         results.append(
             Result("XOR of 5 bits, block", "counts", ours, theirs, "rsbench's encoding, ApproxMC (estimate)")
@@ -77,21 +77,21 @@ def _targets() -> list[tuple[str, Callable[[], object], float]]:
     some = [
         (
             f"two objects 10 x 10, {n} worlds, shared",
-            lambda n=n: count_readings(scenes, support=worlds[order[:n]]).high,
+            lambda n=n: count_shortcuts(scenes, support=worlds[order[:n]]).high,
             60.0,
         )
         for n in (50, 200, 1000)
     ]
     return [
-        ("XOR of 12 bits, block", lambda: count_readings(_xor(12), "block").total, 1.0),
-        ("AND of 12 bits, block", lambda: count_readings(_and(12), "block").total, 1.0),
-        ("random 3-CNF of 8 bits, block", lambda: count_readings(cnf[8], "block").total, 10.0),
-        ("random 3-CNF of 10 bits, block", lambda: count_readings(cnf[10], "block").total, 60.0),
-        ("mnadd-evenodd, shared", lambda: count_readings(sums, support=evenodd).total, 1.0),
-        ("mnadd-half, shared", lambda: count_readings(sums, support=half).total, 1.0),
-        ("two objects 10 x 10, all worlds, shared", lambda: count_readings(scenes).total, 1.0),
+        ("XOR of 12 bits, block", lambda: count_shortcuts(_xor(12), "block").total, 1.0),
+        ("AND of 12 bits, block", lambda: count_shortcuts(_and(12), "block").total, 1.0),
+        ("random 3-CNF of 8 bits, block", lambda: count_shortcuts(cnf[8], "block").total, 10.0),
+        ("random 3-CNF of 10 bits, block", lambda: count_shortcuts(cnf[10], "block").total, 60.0),
+        ("mnadd-evenodd, shared", lambda: count_shortcuts(sums, support=evenodd).total, 1.0),
+        ("mnadd-half, shared", lambda: count_shortcuts(sums, support=half).total, 1.0),
+        ("two objects 10 x 10, all worlds, shared", lambda: count_shortcuts(scenes).total, 1.0),
         *some,
-        ("driving rules, all worlds, per-concept", lambda: count_readings(_driving(), "per-concept").total, 10.0),
+        ("driving rules, all worlds, per-concept", lambda: count_shortcuts(_driving(), "per-concept").total, 10.0),
     ]
 
 
@@ -171,7 +171,7 @@ class Matrices:
 
 
 def _checked(rule: Knowledge, engine: Callable[[Matrices], int]) -> int:
-    found, ours = engine(Matrices(rule)), count_readings(rule, "block").total
+    found, ours = engine(Matrices(rule)), count_shortcuts(rule, "block").total
     if found != ours:
         raise AssertionError(f"another counter finds {found} readings, we {ours}")
     return 1

@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # threads of small networks wait 
 from assay.base import Settings
 from assay.dataset import Dataset, make, recipe_from
 from assay.metrics import gather_from, score
-from assay.models import Discovered, DiscoveryPlan, Order, discover, train_run
+from assay.models import Discovered, DiscoveryPlan, TrainSpec, discover, train_run
 from assay.runs import RunFolder
 from benchmarks.pages import write_between
 
@@ -78,7 +78,7 @@ def run_setup(setup: Setup, folder: Path) -> list[str]:
     splits = {**SPLITS, "train": setup.train}
     make(recipe_from(setup.task, Settings({**setup.settings, "splits": splits})), folder / "data", os.cpu_count() or 1)
     data = Dataset.open(folder / "data")
-    train_run(Order("blackbox", Settings(dict(setup.training)), 0), data, folder / "run")
+    train_run(TrainSpec("blackbox", Settings(dict(setup.training)), 0), data, folder / "run")
     predictions = RunFolder(folder / "run").all_predictions(data.knowledge)["test"]
     accuracy = score(gather_from(data, predictions), ["label_accuracy"])["label_accuracy"].value
     print(f"{setup.task}: black box {accuracy:.3f}, {time.perf_counter() - start:.0f} s", flush=True)

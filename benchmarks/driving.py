@@ -42,7 +42,7 @@ def run() -> list[Result]:
 
 def _worlds() -> int:
     task = SddOia()
-    codes = task.worlds_in(task.splits()[0], 0).codes(np.arange(WORLDS))
+    codes = task.source_for(task.splits()[0], 0).codes(np.arange(WORLDS))
     return len(task.knowledge.labels_of(codes))
 
 
@@ -62,7 +62,7 @@ def _restated() -> int:
         can = symbol[f"{side}_lane"] | symbol[f"{side}_green_light"] | symbol[f"{side}_follow"]
         rules.append(can & ~(symbol[f"no_{side}_lane"] | symbol[f"{side}_obstacle"] | symbol[f"{side}_solid_line"]))
     task = SddOia(ambulance=False)
-    for row in task.worlds_in(task.splits()[0], 0).codes(np.arange(RESTATED)).tolist():
+    for row in task.source_for(task.splits()[0], 0).codes(np.arange(RESTATED)).tolist():
         given = {symbol[name]: bool(value) for name, value in zip(CONCEPTS, row, strict=True)}
         [bool(rule.subs(given)) for rule in rules]
     return RESTATED

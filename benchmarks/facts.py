@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.base import Codes, Draws
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.families.chess.settings import Board
 from assay.families.coco.drawing.scene_templates import OBJECT_KINDS
 from assay.families.coco.synthetic import synthetic_album
@@ -71,7 +71,7 @@ def readings_left() -> list[str]:
     knowledge, worlds = TASKS["mnadd-evenodd"]().knowledge, training_pairs()
     shown = {"nothing": None, "0": [0], "0 and 1": [0, 1], "3, 4, 8 and 9": [3, 4, 8, 9]}
     counts = {
-        name: count_readings(knowledge, support=worlds, supervised=values and dict.fromkeys("ab", values)).total
+        name: count_shortcuts(knowledge, support=worlds, supervised=values and dict.fromkeys("ab", values)).total
         for name, values in shown.items()
     }
     return [f"| {name} | {count} |" for name, count in counts.items()]

@@ -177,7 +177,7 @@ def kinds(place: Path) -> list[Kind]:
         ),
         Kind("weights", "run/model.safetensors", lambda p: _weights(p / "run")),
         Kind("program", "tree/program.json", lambda p: load_model(p / "tree").state()),  # type: ignore[attr-defined]
-        Kind("record of a run", "run/run.json", lambda p: RunFolder(p / "run").about()),
+        Kind("record of a run", "run/run.json", lambda p: RunFolder(p / "run").metadata()),
         Kind("records of a study", "study/records.parquet", lambda p: read_records(p / "study")),
         Kind("answer of an endpoint", _answer_file(place), _answer),
     ]

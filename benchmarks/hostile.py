@@ -20,8 +20,8 @@ import pyarrow.parquet as pq
 
 from assay.api import Run
 from assay.auditing import Audit, audit, audited_dataset
-from assay.contracts import Answer, BottleneckModel, Manifest, Predictions, rule_head, to_json
-from assay.counting import count_readings
+from assay.contracts import BottleneckModel, Manifest, Prediction, Predictions, rule_head, to_json
+from assay.counting import count_shortcuts
 from assay.dataset import Dataset, describe, write_shards
 from assay.diagnosis import (
     InterventionPlan,
@@ -34,7 +34,7 @@ from assay.diagnosis import (
     policy_of,
 )
 from assay.exchange import from_table
-from assay.lab import BoardRow, MendingCurve, MendingRound, SuiteBoard, find_suite, write_board, write_rows
+from assay.lab import AcquisitionCurve, BoardRow, MendingRound, SuiteBoard, find_suite, write_board, write_rows
 from assay.logic import Knowledge, bits
 from assay.render import encode_png
 from assay.reporting import write_report
@@ -206,8 +206,8 @@ class Pages:
         """Return predictions some of which are wrong, by a model of a hostile name."""
         data = dataset["test"]
         concepts, labels = np.roll(data.concepts, 3, axis=0), np.roll(data.labels, 3, axis=0)
-        said = {name: Answer(concepts[:, i]) for i, name in enumerate(data.knowledge.space.names)}
-        named = {name: Answer(labels[:, i]) for i, name in enumerate(data.knowledge.label_names)}
+        said = {name: Prediction(concepts[:, i]) for i, name in enumerate(data.knowledge.space.names)}
+        named = {name: Prediction(labels[:, i]) for i, name in enumerate(data.knowledge.label_names)}
         return Predictions(data.fingerprint, "test", data.index, named, said, {"model": self.text, "note": self.text})
 
     def shown(self, dataset: Dataset, found: Predictions) -> Mapping[str, Any]:
@@ -220,12 +220,12 @@ class Pages:
             "SplitData": dataset["test"],
             "Diagnosis": diagnose_predictions(dataset, {"test": found}),
             "Audit": replace(audited, dataset=self.text, results=(*audited.results, *self.results(audited))),
-            "MendingCurve": self.mending(),
+            "AcquisitionCurve": self.mending(),
             "Viewer": Viewer(self.names[24], None, None),  # type: ignore[arg-type]
             "Run": self.run(dataset),
             "InterventionResult": self.intervention(),
         }
-        return {**shown, "ReadingCount": count_readings(dataset.knowledge)} if self.with_rule else shown
+        return {**shown, "ReadingCount": count_shortcuts(dataset.knowledge)} if self.with_rule else shown
 
     def run(self, dataset: Dataset) -> Run:
         """Return a run whose record a stranger wrote."""
@@ -251,7 +251,7 @@ class Pages:
         """Return results of checks that say something hostile."""
         return [replace(audited.results[0], check=name, text=name) for name in self.names]
 
-    def mending(self) -> MendingCurve:
+    def mending(self) -> AcquisitionCurve:
         """Return rounds of hostile verdicts."""
         facts: dict[str, Any] = {"label_f1": None, "concept_f1": None, "accuracy": {}, "seconds": 0.0}
         facts |= {"searched": 0, "bought": {}, "kinds": ()}
@@ -259,7 +259,7 @@ class Pages:
             MendingRound(number=number, run=name, spent=number, verdict=name, why=name, **facts)
             for number, name in enumerate(self.names)
         ]
-        return MendingCurve(self.text, tuple(rounds), (), self.text)
+        return AcquisitionCurve(self.text, tuple(rounds), (), self.text)
 
     def cards(self, dataset: Dataset) -> dict[str, str]:
         """Return the card, that of a dataset that was made from a rule, and the section of the audit."""

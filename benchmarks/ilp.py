@@ -38,7 +38,7 @@ def run() -> list[Result]:
 def drawn(task: Any, split: str, size: int, seed: int = 0) -> Codes:
     """Return the concepts of some trains, without drawing pictures."""
     held = next(one for one in task.splits() if one.name == split)
-    found: Codes = task.worlds_in(replace(held, size=size), seed).codes(np.arange(size))
+    found: Codes = task.source_for(replace(held, size=size), seed).codes(np.arange(size))
     return found
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.base import Codes, rng_for
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose
 from assay.logic import Knowledge, bits
@@ -111,10 +111,10 @@ def write_predictions(data: Path, path: Path) -> None:
     implied = knowledge.labels_of(said)
     labels = np.where(rng.random(implied.shape) < 0.02, 1 - implied, implied)
 
-    def answers(names: tuple[str, ...], codes: Codes) -> dict[str, Answer]:
+    def answers(names: tuple[str, ...], codes: Codes) -> dict[str, Prediction]:
         sure = 0.5 + rng.random((*codes.shape, 1)) / 2
         chances = np.where(codes[:, :, None] == np.arange(2), sure, 1 - sure)
-        return {name: Answer.of(chances[:, place]) for place, name in enumerate(names)}
+        return {name: Prediction.of(chances[:, place]) for place, name in enumerate(names)}
 
     labels_said, concepts_said = answers(knowledge.label_names, labels), answers(knowledge.space.names, said)
     Predictions(dataset.fingerprint, "test", split.index, labels_said, concepts_said).write(path, knowledge)

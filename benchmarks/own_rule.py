@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from assay.base import Array, Codes
-from assay.lab import STRATEGIES, Holdings, Situation
+from assay.lab import STRATEGIES, AcquiredData, AcquisitionContext
 from benchmarks.pages import read_records, write_between
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def draw(folder: Path, seed: int) -> "Dataset":
     return assay.from_table(table, folder, images=[paint(world, rng) for world in worlds], rule={"y": RULE})
 
 
-def stripe_labels(situation: Situation) -> Holdings:
+def stripe_labels(situation: AcquisitionContext) -> AcquiredData:
     """Buy labels of `stripe` at random: what someone would do who knows which concept is misread."""
     place = situation.training.knowledge.space.place("stripe")
     scores = np.asarray(situation.rng.random(situation.holdings.concepts.shape))

@@ -16,7 +16,7 @@ import numpy as np
 from assay.base import Codes, rng_for
 from assay.diagnosis import diagnose, read_thresholds
 from assay.metrics import Evidence
-from assay.testing import Habitat, habitat
+from assay.testing import ZooTask, zoo_task
 from benchmarks.pages import write_between
 
 TASKS = ("mnadd-evenodd", "mnlogic", "kand-logic", "clevr", "robots", "sdd-oia", "trains", "cocologic")
@@ -30,7 +30,7 @@ Answers = tuple[Codes, Codes]
 """The concepts and the labels that a predictor says."""
 
 
-def sound(home: Habitat, worlds: Codes, rng: Random) -> Answers:
+def sound(home: ZooTask, worlds: Codes, rng: Random) -> Answers:
     """In one or two examples in a hundred a label is wrong, or a used concept, from which labels follow by the rule."""
     rows = rng.random(len(worlds)) < rng.uniform(0.01, 0.02)
     if rng.random() < 0.5:
@@ -41,22 +41,22 @@ def sound(home: Habitat, worlds: Codes, rng: Random) -> Answers:
     return read, home.knowledge.labels_of(read)
 
 
-def misread_exactly(home: Habitat, worlds: Codes, rng: Random) -> Answers:
+def misread_exactly(home: ZooTask, worlds: Codes, rng: Random) -> Answers:
     """One used concept is wrong in exactly a tenth of the examples."""
     return _one_concept(home, worlds, _exactly(len(worlds), rng), rng)
 
 
-def misread_at_random(home: Habitat, worlds: Codes, rng: Random) -> Answers:
+def misread_at_random(home: ZooTask, worlds: Codes, rng: Random) -> Answers:
     """One used concept is wrong with chance 0.1 in each example."""
     return _one_concept(home, worlds, rng.random(len(worlds)) < TENTH, rng)
 
 
-def wrong_exactly(home: Habitat, worlds: Codes, rng: Random) -> Answers:
+def wrong_exactly(home: ZooTask, worlds: Codes, rng: Random) -> Answers:
     """One label is wrong in exactly a tenth of the examples."""
     return worlds, _one_label(home, worlds, _exactly(len(worlds), rng), rng)
 
 
-def wrong_at_random(home: Habitat, worlds: Codes, rng: Random) -> Answers:
+def wrong_at_random(home: ZooTask, worlds: Codes, rng: Random) -> Answers:
     """One label is wrong with chance 0.1 in each example."""
     return worlds, _one_label(home, worlds, rng.random(len(worlds)) < TENTH, rng)
 
@@ -66,7 +66,7 @@ class Predictors:
     """Predictors with one fault, or none, and the bounds on the share of a first word."""
 
     what: str
-    draw: Callable[[Habitat, Codes, Random], Answers]
+    draw: Callable[[ZooTask, Codes, Random], Answers]
     bounds: Sequence[tuple[str, float, int]]
     """`sound` at least, or at most, a share (`other`: neither sound nor too few), from so many examples on."""
 
@@ -86,24 +86,24 @@ def _exactly(rows: int, rng: Random) -> np.ndarray:
     return chosen
 
 
-def _columns(home: Habitat) -> list[int]:
+def _columns(home: ZooTask) -> list[int]:
     """Return the used concepts that have another value to be taken for."""
     return [column for column in home.used if home.knowledge.space.sizes[column] > 1]
 
 
-def _one_concept(home: Habitat, worlds: Codes, rows: np.ndarray, rng: Random) -> Answers:
+def _one_concept(home: ZooTask, worlds: Codes, rows: np.ndarray, rng: Random) -> Answers:
     """Misread one used concept in some rows; labels follow by the rule, or are right."""
     read = _misread(home, worlds, int(rng.choice(_columns(home))), rows, rng)
     return read, home.knowledge.labels_of(read if rng.random() < 0.5 else worlds)
 
 
-def _misread(home: Habitat, worlds: Codes, column: int, rows: np.ndarray, rng: Random) -> Codes:
+def _misread(home: ZooTask, worlds: Codes, column: int, rows: np.ndarray, rng: Random) -> Codes:
     read, size = worlds.copy(), home.knowledge.space.sizes[column]
     read[rows, column] = (worlds[rows, column] + rng.integers(1, size, int(rows.sum()))) % size
     return read
 
 
-def _other_labels(home: Habitat, worlds: Codes, cells: np.ndarray, rng: Random) -> Codes:
+def _other_labels(home: ZooTask, worlds: Codes, cells: np.ndarray, rng: Random) -> Codes:
     labels = home.knowledge.labels_of(worlds)
     for place, label in enumerate(home.knowledge.labels):
         shift = rng.integers(1, len(label.values), len(worlds))
@@ -111,18 +111,18 @@ def _other_labels(home: Habitat, worlds: Codes, cells: np.ndarray, rng: Random) 
     return labels
 
 
-def _one_label(home: Habitat, worlds: Codes, rows: np.ndarray, rng: Random) -> Codes:
+def _one_label(home: ZooTask, worlds: Codes, rows: np.ndarray, rng: Random) -> Codes:
     cells = np.zeros((len(worlds), len(home.knowledge.labels)), dtype=bool)
     cells[:, int(rng.integers(cells.shape[1]))] = rows
     return _other_labels(home, worlds, cells, rng)
 
 
 @cache
-def _home(task: str) -> Habitat:
-    return habitat(task, 0, {"train": 2000, "test": max(COUNTS)})
+def _home(task: str) -> ZooTask:
+    return zoo_task(task, 0, {"train": 2000, "test": max(COUNTS)})
 
 
-def first_word(home: Habitat, kind: Predictors, count: int, draw: int) -> str:
+def first_word(home: ZooTask, kind: Predictors, count: int, draw: int) -> str:
     """Return the first word on a predictor that is drawn."""
     rng = rng_for(draw, "power", home.task, kind.what, count)
     test = home.splits["test"]

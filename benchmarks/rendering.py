@@ -24,7 +24,7 @@ def run() -> list[Result]:
     results = []
     for name, stated in FAMILIES.items():
         task = TASKS[name]()
-        worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(OURS))
+        worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(OURS))
         ours = _rate(task, worlds)
         if blender.interpreter() is None:
             results.append(Result(f"{name}, pictures", "pictures", ours, 1 / stated, "stated: Cycles, 32 samples"))

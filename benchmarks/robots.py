@@ -45,7 +45,7 @@ def run() -> list[Result]:
 
 def _worlds(count: int, **settings: object) -> tuple[Robots, list[World]]:
     task = Robots(**settings)
-    return task, task.worlds_in(task.splits()[0], 0).worlds(np.arange(count))
+    return task, task.source_for(task.splits()[0], 0).worlds(np.arange(count))
 
 
 def _made() -> int:

@@ -47,7 +47,7 @@ def run() -> list[Result]:
 def _boards(block: int, **settings: object) -> float:
     """Return how many boards are made, concepts included."""
     task = Sudoku(Settings({"image": False, "block_size": block, **settings}))
-    source = task.worlds_in(task.splits()[0], 0)
+    source = task.source_for(task.splits()[0], 0)
     assert isinstance(source, BoardSource)
     done = [0]
 

@@ -43,7 +43,7 @@ def run() -> list[Result]:
 def split_codes(task: Task, name: str, seed: int) -> Codes:
     """Return the concepts of a split, without drawing pictures."""
     split = next(one for one in task.splits() if one.name == name)
-    return task.worlds_in(split, seed).codes(np.arange(split.size))
+    return task.source_for(split, seed).codes(np.arange(split.size))
 
 
 def learned(name: str, knowledge: Knowledge, codes: Codes, seed: int = 0, **settings: Any) -> Any:

@@ -37,7 +37,7 @@ def run() -> list[Result]:
 
 def _symbols(rule: str) -> float:
     task = MichalskiTrains(image=False, rule=rule)
-    source, done = task.worlds_in(task.splits()[0], 0), [0]
+    source, done = task.source_for(task.splits()[0], 0), [0]
 
     def work() -> int:
         done[0] += BATCH

@@ -5,7 +5,7 @@
 
 import time
 
-from assay.testing import SPECIMENS, Survey, habitat, survey
+from assay.testing import FAULTY_PREDICTORS, Survey, survey, zoo_task
 from benchmarks.pages import publish
 from benchmarks.timing import Result
 
@@ -16,10 +16,10 @@ BEGIN, END = "<!-- verdicts: begin -->", "<!-- verdicts: end -->"
 
 def rows() -> tuple[list[list[str]], Survey, int]:
     """Return the table, the sums, and the number of diagnoses."""
-    homes = [habitat(task, seed) for task in TASKS for seed in SEEDS]
+    homes = [zoo_task(task, seed) for task in TASKS for seed in SEEDS]
     made, total, diagnoses = [], Survey(), 0
     for name, counts in survey(homes):
-        summary = SPECIMENS[name][0].strip().splitlines()[0]
+        summary = FAULTY_PREDICTORS[name][0].strip().splitlines()[0]
         made.append(
             [
                 name,
@@ -39,9 +39,9 @@ def markdown(made: list[list[str]], total: Survey, diagnoses: int) -> str:
     lines = [f"| {' | '.join(row)} |" for row in (head, ["---"] * len(head), *made)]
     told, false = total.reported / total.required, total.falsely_reported / total.forbidden
     text = (
-        f"{diagnoses:,} diagnoses ({len(SPECIMENS)} predictors, {len(TASKS)} tasks, {len(SEEDS)} seeds, where a task "
-        f"has room for the fault): {total.reported:,} of {total.required:,} required findings reported ({told:.1%}), "
-        f"and {total.falsely_reported:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
+        f"{diagnoses:,} diagnoses ({len(FAULTY_PREDICTORS)} predictors, {len(TASKS)} tasks, {len(SEEDS)} seeds, "
+        f"where a task has room for the fault): {total.reported:,} of {total.required:,} required findings reported "
+        f"({told:.1%}), and {total.falsely_reported:,} of {total.forbidden:,} forbidden ones ({false:.2%})."
     )
     missed = [f"- {miss}" for miss in total.misses]
     return "\n".join([text, "", *lines, *(["", "What went wrong:", "", *missed] if missed else [])])

@@ -10,7 +10,7 @@ from tests.asking import Asking
 
 import assay
 from assay.base import Settings, rng_for
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset, make, recipe_from
 from benchmarks.timing import Result
 
@@ -79,6 +79,6 @@ def _answer(dataset: Dataset, path: Path, seed: int) -> None:
     Predictions(dataset.fingerprint, "train", data.index, label, spread).write(path, dataset.knowledge)
 
 
-def _spread(column: np.ndarray, rng: np.random.Generator) -> Answer:
+def _spread(column: np.ndarray, rng: np.random.Generator) -> Prediction:
     sure = rng.uniform(0.3, 1.0, len(column))
-    return Answer.of(np.where(np.arange(2) == column[:, None], sure[:, None], 1 - sure[:, None]))
+    return Prediction.of(np.where(np.arange(2) == column[:, None], sure[:, None], 1 - sure[:, None]))

@@ -61,7 +61,7 @@ ROWS = (
 
 def samples(task: Task, places: tuple[int, ...]) -> list[np.ndarray]:
     """Return pictures of worlds of the task's first split."""
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.array(places))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.array(places))
     return [picture.image for picture in task.render_all(worlds)]
 
 

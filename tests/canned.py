@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.base import Array, Codes, rng_for
-from assay.contracts import Answer, BottleneckModel, Predictions, rule_head
+from assay.contracts import BottleneckModel, Prediction, Predictions, rule_head
 from assay.dataset import Dataset, SplitData
 from assay.diagnosis import Answering
 from assay.runs import RunFolder, write_record
@@ -42,11 +42,11 @@ def answers(data: SplitData, fault: str) -> Predictions:
         sizes = np.array([len(label.values) for label in knowledge.labels])
         labels = np.where(rng.random(labels.shape) < 0.1, (labels + 1) % sizes, labels)
     named = {
-        label.name: Answer(labels[:, i], certain(labels[:, i], len(label.values), 0.6 + 0.39 * rng.random(rows)))
+        label.name: Prediction(labels[:, i], certain(labels[:, i], len(label.values), 0.6 + 0.39 * rng.random(rows)))
         for i, label in enumerate(knowledge.labels)
     }
     spoken = {
-        concept.name: Answer(read[:, i], certain(read[:, i], len(concept.values), 0.55 + 0.44 * rng.random(rows)))
+        concept.name: Prediction(read[:, i], certain(read[:, i], len(concept.values), 0.55 + 0.44 * rng.random(rows)))
         for i, concept in enumerate(knowledge.space.concepts)
     }
     concepts = {} if fault == "silent" else spoken
@@ -94,8 +94,8 @@ class Models:
         for name, codes in (do or {}).items():
             read[:, data.knowledge.space.place(name)] = codes
         labels = data.knowledge.labels_of(read)
-        named = {name: Answer(labels[:, i]) for i, name in enumerate(data.knowledge.label_names)}
-        spoken = {name: Answer(read[:, i]) for i, name in enumerate(data.knowledge.space.names)}
+        named = {name: Prediction(labels[:, i]) for i, name in enumerate(data.knowledge.label_names)}
+        spoken = {name: Prediction(read[:, i]) for i, name in enumerate(data.knowledge.space.names)}
         return Predictions(data.fingerprint, data.name, data.index, named, spoken)
 
     def answering(self, run: Path, dataset: Dataset, split: str) -> Answering:

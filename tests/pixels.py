@@ -8,7 +8,7 @@ import torch
 
 from assay.base import Settings
 from assay.dataset import Dataset, make, recipe_from
-from assay.models import MODELS, NeuralModel, Order, train_run
+from assay.models import MODELS, NeuralModel, TrainSpec, train_run
 
 torch.set_num_threads(1)  # where tests run side by side, threads that wait for a core make a step 50 times as long
 
@@ -43,4 +43,4 @@ def trained(
     model: str, dataset: Dataset, folder: Path, settings: Mapping[str, Any] | None = None, seed: int = 0
 ) -> NeuralModel:
     """Train a model and keep its run."""
-    return train_run(Order(model, Settings({**QUICK, **(settings or {})}), seed), dataset, folder)
+    return train_run(TrainSpec(model, Settings({**QUICK, **(settings or {})}), seed), dataset, folder)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.base import Array, Codes, rng_for
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import SplitData
 from assay.logic import Knowledge
 from assay.metrics import Evidence, gather
@@ -12,8 +12,8 @@ from assay.metrics import Evidence, gather
 def predictions(data: SplitData, labels: Codes, concepts: Codes | None = None) -> Predictions:
     """Return predictions of these codes, a row an example."""
     knowledge = data.knowledge
-    spoken = {} if concepts is None else {n: Answer(concepts[:, i]) for i, n in enumerate(knowledge.space.names)}
-    named = {name: Answer(labels[:, i]) for i, name in enumerate(knowledge.label_names)}
+    spoken = {} if concepts is None else {n: Prediction(concepts[:, i]) for i, n in enumerate(knowledge.space.names)}
+    named = {name: Prediction(labels[:, i]) for i, name in enumerate(knowledge.label_names)}
     return Predictions(data.fingerprint, data.name, data.index, named, spoken)
 
 

@@ -57,7 +57,7 @@ def test_weights_of_nan_predict_nothing(data, tmp_path):
     weights = {name: np.full_like(values, np.nan) if values.dtype == np.float32 else values
                for name, values in load_file(run / "model.safetensors").items()}  # fmt: skip
     save_file(weights, run / "model.safetensors")
-    about = {key: value for key, value in RunFolder(run).about().items() if key != "files"}
+    about = {key: value for key, value in RunFolder(run).metadata().items() if key != "files"}
     (run / "run.json").write_bytes(to_json(sealed(about)))
     shutil.rmtree(run / "predictions")
     status, out, err = call("predict", run)

@@ -9,7 +9,7 @@ import numpy as np
 
 from assay.base import Array, Settings
 from assay.dataset import Dataset, Recipe, make
-from assay.logic import Concept, ConceptSpace, Knowledge, Odds, bits, parse
+from assay.logic import Concept, ConceptSpace, Knowledge, LabelNoise, bits, parse
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Column, Task
 from assay.worlds import Style, World
@@ -28,7 +28,7 @@ class Coin(Task):
     @cached_property
     def knowledge(self) -> Knowledge:
         """The lamps, and the odds."""
-        odds = {"y": Odds(parse("2 * (a + b + c) - 3"), 0.7)}
+        odds = {"y": LabelNoise(parse("2 * (a + b + c) - 3"), 0.7)}
         return Knowledge.of(bits([*"abc"]), {"y": "a + b + c >= 2", "first": "a"}, odds=odds)
 
     @cached_property
@@ -45,7 +45,7 @@ class Coin(Task):
         return Picture(255 * np.array([world.codes], dtype=np.uint8))
 
 
-class Shelf(Task):
+class Workspace(Task):
     """Two boxes on a shelf, the second of which may be missing or behind the first: are they of one colour?"""
 
     name = "shelf"

@@ -69,7 +69,7 @@ class Share:
         return whole(self.text.rpartition(" ")[2])
 
     @property
-    def about(self) -> float:
+    def metadata(self) -> float:
         """The share, as exactly as it is written."""
         return float(self.text.partition(" %")[0]) / 100
 

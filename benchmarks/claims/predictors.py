@@ -9,7 +9,7 @@ import numpy as np
 from assay.base import Array, Codes, rng_for
 from assay.logic import NO_RULE, Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, bits, digits, parse
 from assay.metrics import Evidence
-from assay.testing import habitat
+from assay.testing import zoo_task
 
 Random = np.random.Generator
 SHAPES, COLOURS = ("square", "circle", "star"), ("red", "green", "blue")
@@ -82,7 +82,7 @@ def random_predictor(seed: int) -> Drawn:
 
 @cache
 def _home(task: str) -> "object":
-    return habitat(task)
+    return zoo_task(task)
 
 
 def _possible(knowledge: Knowledge, rng: Random, rows: int, skewed: Array | None = None) -> Codes:

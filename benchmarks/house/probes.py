@@ -98,7 +98,7 @@ def space() -> Any:
 
 def meanings(text: str) -> Texts:
     """Return what a formula means, in every form in which it can be written."""
-    from assay import Knowledge, compile_diagram, count_readings, evaluate, latex, parse, to_cnf
+    from assay import Knowledge, compile_diagram, count_shortcuts, evaluate, latex, parse, to_cnf
 
     codes = space().all_codes()
 
@@ -111,8 +111,8 @@ def meanings(text: str) -> Texts:
         "clauses": lambda: to_cnf(knowledge()).to_dimacs(),
         "diagram": lambda: compile_diagram([parse(text)], space()).counts,
         "boundary": lambda: knowledge().boundaries[0].near(codes[::5]),
-        "shared": lambda: count_readings(knowledge(), "shared", codes[::9], seconds=20).to_dict(),
-        "alone": lambda: count_readings(knowledge(), "per-concept", codes[::9], seconds=20).total,
+        "shared": lambda: count_shortcuts(knowledge(), "shared", codes[::9], seconds=20).to_dict(),
+        "alone": lambda: count_shortcuts(knowledge(), "per-concept", codes[::9], seconds=20).total,
     }
     return {f"{name} of {text}": outcome(form) for name, form in forms.items()}
 
@@ -160,9 +160,9 @@ def metrics() -> Texts:
 
 def habitat_of(task: str) -> Any:
     """Return a small habitat of the zoo."""
-    from assay.testing import habitat
+    from assay.testing import zoo_task
 
-    return habitat(task, 0, {"train": 400, "test": 200, "ood": 100, "hard": 100})
+    return zoo_task(task, 0, {"train": 400, "test": 200, "ood": 100, "hard": 100})
 
 
 def specimens(home: Any, most: int | None = None) -> Iterator[tuple[str, Any, Any]]:

@@ -87,7 +87,7 @@ class Glyphs:
         named = {part.name: part for part in self.task.splits()}
         wanted = {"fresh": "valid"}.get(split, split)
         part = named[wanted if wanted in named else "test"]
-        source = self.task.worlds_in(part, seed + 1000 * (split == "fresh"))
+        source = self.task.source_for(part, seed + 1000 * (split == "fresh"))
         index = np.arange(min(count, part.size) if self.finite else count)
         codes = np.minimum(source.codes(index)[:, list(self.columns)], np.array(self.most))
         return Batch(codes, np.zeros(len(codes), dtype=np.int64))
@@ -97,7 +97,7 @@ class Glyphs:
         """Whether a split has no more worlds than it says."""
         try:
             part = self.task.splits()[0]
-            self.task.worlds_in(part, 0).codes(np.array([part.size]))
+            self.task.source_for(part, 0).codes(np.array([part.size]))
         except IndexError:
             return True
         return False

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from assay.families.chess.positions import codes_of
+from assay.families.chess.positions import class_indices
 from assay.families.chess.scene import scene_of
 from assay.render import shoot
 from assay.tasks import TASKS, Task
@@ -24,11 +24,11 @@ STRIPS: dict[str, list[tuple[str, str, int, dict[str, Any]]]] = {
     ],
     "flat": [("chess-flat", "train", place, {}) for place in (0, 1, 2)],
 }
-PIECES = codes_of(["8/8/8/8/8/1pnbrqk1/1PNBRQK1/8"])[0].tolist()
+PIECES = class_indices(["8/8/8/8/8/1pnbrqk1/1PNBRQK1/8"])[0].tolist()
 
 
 def world_of(task: Task, split: str, place: int) -> World:
-    source = task.worlds_in(next(held for held in task.splits() if held.name == split), 0)
+    source = task.source_for(next(held for held in task.splits() if held.name == split), 0)
     return source.worlds(np.array([place]))[0]
 
 

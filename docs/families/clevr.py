@@ -35,7 +35,7 @@ def sheet(images: list[np.ndarray], columns: int) -> Image.Image:
 def two_of_each_label(**settings: Any) -> list[np.ndarray]:
     """Return two scenes of which the rule is true, then two of which it is false."""
     task = Clevr(width=WIDTH, height=HEIGHT, **settings)
-    worlds = task.worlds_in(task.splits()[0], 1).worlds(np.arange(16))
+    worlds = task.source_for(task.splits()[0], 1).worlds(np.arange(16))
     labels = task.knowledge.labels_of(np.array([world.codes for world in worlds]))[:, 0]
     chosen = [*np.flatnonzero(labels)[:2], *np.flatnonzero(labels == 0)[:2]]
     return [task.render(worlds[place]).image for place in chosen]
@@ -56,7 +56,7 @@ def counterfactuals() -> list[np.ndarray]:
     task = Clevr(width=WIDTH, height=HEIGHT)
     solids = ("red", "cube", "rubber", "large", "blue", "ring", "rubber", "small")
     codes = tuple(concept.code(value) for concept, value in zip(task.space.concepts, solids, strict=True))
-    world = World(task.space, codes, task.worlds_in(task.splits()[0], 4).worlds(np.arange(1))[0].style)
+    world = World(task.space, codes, task.source_for(task.splits()[0], 4).worlds(np.arange(1))[0].style)
     changed = [task.change_world(world, {name: value}) for name, value in CHANGES.items()]
     return [task.render(one).image for one in (world, *changed) if one is not None]
 
@@ -64,7 +64,7 @@ def counterfactuals() -> list[np.ndarray]:
 def layers() -> list[np.ndarray]:
     """Return a scene, its masks and boxes, and its depth."""
     task = Clevr(objects=5, width=WIDTH, height=HEIGHT)
-    picture = task.render(task.worlds_in(task.splits()[0], 2).worlds(np.arange(1))[0])
+    picture = task.render(task.source_for(task.splits()[0], 2).worlds(np.arange(1))[0])
     assert picture.instances is not None and picture.depth is not None
     palette = np.array([(25, 25, 25), (230, 60, 60), (70, 160, 240), (240, 200, 60), (100, 210, 110), (200, 110, 230)])
     masks = palette[picture.instances].astype(np.uint8)

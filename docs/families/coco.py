@@ -51,7 +51,7 @@ def classes() -> Image.Image:
 def scenes() -> Image.Image:
     """Draw one scene of each look, and another."""
     task = TASKS["cocologic"](width=192, height=144)
-    source = task.worlds_in(task.splits()[0], 0)
+    source = task.source_for(task.splits()[0], 0)
     worlds = source.worlds(np.arange(200))
     firsts = [next(w for w in worlds if w.style[CONTENT]["scene"] == kind and sum(w.codes) > 3) for kind in SCENE_KINDS]
     return grid([task.render(world).image for world in [*firsts, worlds[1]]], 4)
@@ -60,7 +60,7 @@ def scenes() -> Image.Image:
 def steps() -> Image.Image:
     """Draw a scene that fulfils `surf_trip`, then the same scene at each side of the boundary."""
     task = TASKS["cocologic"](width=192, height=144, rules=["surf_trip"])
-    source = task.worlds_in(task.splits()[0], 0)
+    source = task.source_for(task.splits()[0], 0)
     start = next(w for w in source.worlds(np.arange(2000)) if w["person"] == w["surfboard"] == 2)
     changes = [{"person": 2}, {"person": 3}, {"person": 1}, {"person": 0}]
     return grid([task.render(_changed(task, start, change)).image for change in changes], 4)

@@ -46,12 +46,12 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     task = SddOia()
     splits = {split.name: split for split in task.splits()}
-    worlds = task.worlds_in(splits["train"], 0).worlds(np.arange(40))
+    worlds = task.source_for(splits["train"], 0).worlds(np.arange(40))
     day = next(one for one in worlds if one.style["day"] == "clear")
     empty = day.do({name: name == "clear" for name in task.space.names})
     alone = [task.change_world(empty, {name: True}) or empty for name in CONCEPTS if name != "clear"]
     named = [name for name in CONCEPTS if name != "clear"]
-    busy = task.worlds_in(splits["ood"], 0).worlds(np.arange(40))
+    busy = task.source_for(splits["ood"], 0).worlds(np.arange(40))
     call = next(
         one for one in busy if "forward" in actions(task, one) and "stop" in actions(task, one.do(emergency=False))
     )

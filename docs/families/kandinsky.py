@@ -27,7 +27,7 @@ KNOBS: dict[str, tuple[str, dict[str, Any]]] = {
 
 def two_of_each_label(task: Task) -> list[np.ndarray]:
     """Return two pictures of which the rule is true, then two of which it is false."""
-    source = task.worlds_in(task.splits()[0], 0)
+    source = task.source_for(task.splits()[0], 0)
     worlds = source.worlds(np.arange(40))
     labels = task.knowledge.labels_of(np.array([world.codes for world in worlds]))[:, 0]
     chosen = [*np.flatnonzero(labels)[:2], *np.flatnonzero(labels == 0)[:2]]
@@ -48,7 +48,7 @@ def sheet(images: list[np.ndarray]) -> Image.Image:
 def masked(task: Task) -> list[np.ndarray]:
     """Return two pictures, each with what its masks and boxes say, one colour for each object."""
     made = []
-    for world in task.worlds_in(task.splits()[0], 0).worlds(np.arange(2)):
+    for world in task.source_for(task.splits()[0], 0).worlds(np.arange(2)):
         picture = task.render(world)
         assert picture.instances is not None
         palette = np.array([(20, 20, 20), *((50 + 22 * i, 60 + 80 * (i % 3), 235 - 22 * i) for i in range(9))])

@@ -54,7 +54,7 @@ def stacked(rows: Sequence[Image.Image]) -> Image.Image:
 def sampled(count: int, **settings: Any) -> list[np.ndarray]:
     """Return pictures of the first robots of a training split."""
     task = Robots(**settings)
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(count))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(count))
     return [picture.image for picture in task.render_all(worlds)]
 
 

@@ -25,7 +25,7 @@ STRIPS: dict[str, list[tuple[str, dict[str, Any]]]] = {
 def picture(split: str, settings: dict[str, Any]) -> Image.Image:
     """Return the first invalid board of a split."""
     task = Sudoku(**settings)
-    source = task.worlds_in(next(held for held in task.splits() if held.name == split), 0)
+    source = task.source_for(next(held for held in task.splits() if held.name == split), 0)
     worlds = source.worlds(np.arange(12))
     shown = next(world for world in worlds if not all(world.codes))
     image = Image.fromarray(task.render(shown).image)

@@ -23,7 +23,7 @@ Row = list[Image.Image]
 def drawn(**settings: Any) -> tuple[MichalskiTrains, list[World]]:
     """Return a task and its first test worlds."""
     task = MichalskiTrains(width=WIDTH, **settings)
-    source = task.worlds_in(next(held for held in task.splits() if held.name == settings.get("split", "test")), 0)
+    source = task.source_for(next(held for held in task.splits() if held.name == settings.get("split", "test")), 0)
     return task, source.worlds(np.arange(60))
 
 
@@ -60,7 +60,7 @@ def strips() -> dict[str, list[Row]]:
     task = MichalskiTrains(width=WIDTH, ood_longer=7, ood_uniform=True)
     splits = {split.name: split for split in task.splits()}
     made["ood"] = [
-        [shown(task, task.worlds_in(splits[s], 0).worlds(np.arange(2))[1]) for s in ("ood_longer", "ood_uniform")]
+        [shown(task, task.source_for(splits[s], 0).worlds(np.arange(2))[1]) for s in ("ood_longer", "ood_uniform")]
     ]
     made["interventions"] = interventions()
     return made

@@ -20,7 +20,7 @@ splits = ("test", "ood")
 wrong = {"digit": {0: 1, 2: 3, 4: 5, 6: 5, 8: 7}}
 predictors = {
     "reads digits": [assay.oracle(ds[name]) for name in splits],
-    "shortcut": [assay.given_reading(ds[name], wrong) for name in splits],
+    "shortcut": [assay.given_mapping(ds[name], wrong) for name in splits],
     "no concepts": [ds[name].predictions(labels=ds[name].labels[:, 0]) for name in splits],
 }
 for name, answers in predictors.items():

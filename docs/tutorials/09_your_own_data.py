@@ -48,7 +48,7 @@ ds["train"].plot(6)
 
 # %%
 proposed = assay.train("rules", ds, "line/rules")
-print("\n".join([*proposed.model.in_words(), *proposed.model.coverage()]))
+print("\n".join([*proposed.model.describe(), *proposed.model.coverage()]))
 
 # %% [markdown]
 # We import the data again with the rule that people believe. Now Assay can check the labels against it, and count the

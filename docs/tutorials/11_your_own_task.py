@@ -67,7 +67,7 @@ for check in assay.check_task(Lamps()):
 # How many reasoning shortcuts does the comparison allow?
 
 # %%
-count = assay.count_readings(Lamps().knowledge)
+count = assay.count_shortcuts(Lamps().knowledge)
 print(count)
 
 # %% [markdown]

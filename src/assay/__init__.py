@@ -53,10 +53,10 @@ if TYPE_CHECKING:
     from assay.api import view as view
     from assay.base import AssayError as AssayError
     from assay.base.distribution import __version__ as __version__
-    from assay.contracts import Answer as Answer
+    from assay.contracts import Prediction as Prediction
     from assay.contracts import Predictions as Predictions
     from assay.contracts import read_predictions as read_predictions
-    from assay.counting import count_readings as count_readings
+    from assay.counting import count_shortcuts as count_shortcuts
     from assay.dataset import Dataset as Dataset
     from assay.dataset import Recipe as Recipe
     from assay.dataset import SplitData as SplitData
@@ -83,7 +83,7 @@ if TYPE_CHECKING:
     from assay.metrics import Evidence as Evidence
     from assay.metrics import RunningMetric as RunningMetric
     from assay.metrics import accuracy as accuracy
-    from assay.metrics import codes_of as codes_of
+    from assay.metrics import class_indices as class_indices
     from assay.metrics import collapse as collapse
     from assay.metrics import concept_f1 as concept_f1
     from assay.metrics import exact_match as exact_match
@@ -104,7 +104,7 @@ if TYPE_CHECKING:
     from assay.testing import check_metric as check_metric
     from assay.testing import check_model as check_model
     from assay.testing import check_task as check_task
-    from assay.testing import given_reading as given_reading
+    from assay.testing import given_mapping as given_mapping
     from assay.testing import oracle as oracle
     from assay.testing import require as require
     from assay.worlds import Split as Split

@@ -27,7 +27,7 @@ def door(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], l
 def homes_in(text: str) -> dict[str, str]:
     """Return the module of each name that a package's `__init__` offers.
 
-    >>> homes_in("if TYPE_CHECKING:\\n    from assay.counting.count import count_readings as count_readings")
+    >>> homes_in("if TYPE_CHECKING:\\n    from assay.counting.count import count_shortcuts as count_shortcuts")
     {'count_readings': 'assay.counting.count'}
     """
     return {name: module for module, name in OFFERED.findall(text)}

@@ -21,8 +21,28 @@ ROOMS = {
     "models.probes": ("models",), "models.probes.probing": ("models",),
 }  # fmt: skip
 """Where the names of each old room are offered now."""
-NAMES: dict[str, dict[str, str]] = {}
-"""The new name of each old one, by the room that offered it."""
+NAMES = {
+    "assay": {
+        "Answer": "Prediction", "codes_of": "class_indices", "count_readings": "count_shortcuts",
+        "given_reading": "given_mapping",
+    },
+    "assay.base": {"Deck": "SeededPermutation"},
+    "assay.contracts": {"Answer": "Prediction"},
+    "assay.counting": {"count_readings": "count_shortcuts"},
+    "assay.exchange": {"Died": "WorkerLost"},
+    "assay.lab": {
+        "MendingCurve": "AcquisitionCurve", "Situation": "AcquisitionContext", "Holdings": "AcquiredData",
+    },
+    "assay.logic": {"Odds": "LabelNoise"},
+    "assay.metrics": {"codes_of": "class_indices"},
+    "assay.models": {"Order": "TrainSpec"},
+    "assay.testing": {
+        "Habitat": "ZooTask", "habitat": "zoo_task", "SPECIMENS": "FAULTY_PREDICTORS", "given_reading": "given_mapping",
+    },
+}  # fmt: skip
+"""The new name of each old one, by the door that offered it."""
+OVERRIDDEN = {"worlds_in": "source_for", "how_drawn": "sampling_note"}
+"""The new name of each old one that a task of one's own may define."""
 
 
 class RenamedRooms(Loader):
@@ -58,6 +78,14 @@ def renamed(room: str, name: str) -> Any:
         raise AttributeError(f"module {room!r} has no attribute {name!r}")
     _warn(f"{room}.{name}", f"{room}.{new}")
     return getattr(sys.modules[room], new)
+
+
+def accept_old_names(task: type) -> None:
+    """Let a task of one's own define something by its old name, with a warning."""
+    for old, new in OVERRIDDEN.items():
+        if old in vars(task) and new not in vars(task):
+            _warn(f"{task.__name__}.{old}", f"{task.__name__}.{new}")
+            setattr(task, new, vars(task)[old])
 
 
 def _warn(old: str, new: str) -> None:

@@ -5,15 +5,15 @@ import pytest
 
 import assay
 from assay.base import ConfigError
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset
 from tests.predictors import predictions
-from tests.toys import Shelf, written
+from tests.toys import Workspace, written
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data", train=8, valid=4, test=12, hard=4)
+    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data", train=8, valid=4, test=12, hard=4)
 
 
 def test_only_what_is_wrong_is_shown_and_said(shelf: Dataset) -> None:
@@ -38,7 +38,7 @@ def test_curves_have_the_names_of_models(mnlogic: Dataset) -> None:
     soft = np.stack([np.where(right == 0, sure, 1 - sure), np.where(right == 1, sure, 1 - sure)], axis=1)
 
     def answer(**about: str) -> Predictions:
-        return Predictions(data.fingerprint, "test", data.index, {"y": Answer.of(soft)}, {}, about)
+        return Predictions(data.fingerprint, "test", data.index, {"y": Prediction.of(soft)}, {}, about)
 
     (axes,) = assay.plot_coverage(mnlogic, answer(model="dpl"), answer(), answer(model="dpl")).axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["dpl", "model 2", "dpl 3"]

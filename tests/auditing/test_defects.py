@@ -6,7 +6,7 @@ import pytest
 
 from assay.auditing import audit, audited_dataset, open_imported
 from assay.base import rng_for
-from assay.logic import Knowledge, Odds, parse
+from assay.logic import Knowledge, LabelNoise, parse
 from assay.tasks import TASKS
 from tests.auditing.planted import Described, Squares, examined_task, failed, finding, folder_of, made, rewritten, rows
 
@@ -157,7 +157,7 @@ class Chancy(Squares):
 
     @property
     def knowledge(self):
-        odds = {"y": Odds(parse("2 * (a + b + c + d) - 3"), 0.8)}
+        odds = {"y": LabelNoise(parse("2 * (a + b + c + d) - 3"), 0.8)}
         return Knowledge.of(Squares.knowledge.func(self).space, {"y": self.rule}, odds=odds)
 
 

@@ -135,13 +135,13 @@ def test_a_manifest_cannot_make_us_write_elsewhere(recipe, tmp_path, cache):
 
 
 def test_a_run_remembers_the_address(recipe, tmp_path, cache):
-    from assay.models import Order, train_run
+    from assay.models import TrainSpec, train_run
     from assay.runs import RunFolder
 
     address = f"file://{tmp_path}/x"
     make(recipe, address)
     quick = Settings({"epochs": 1, "device": "cpu"})
-    train_run(Order("dpl", quick, 0, None), Dataset.open(address), tmp_path / "run")
+    train_run(TrainSpec("dpl", quick, 0, None), Dataset.open(address), tmp_path / "run")
     shutil.rmtree(cache)
     with permit_remote():
         assert RunFolder(tmp_path / "run").dataset()["valid"].fingerprint == Dataset.open(address).fingerprint

@@ -9,6 +9,8 @@ import pytest
 
 from assay.base import Settings
 from assay.renamed import NAMES, ROOMS
+from assay.tasks import Task
+from assay.worlds import Source, Split
 
 
 def with_warnings(room: str, name: str) -> tuple[object, list[str]]:
@@ -71,3 +73,12 @@ def test_a_renamed_name_gives_what_it_is_called_now(room: str) -> None:
     for old, new in NAMES[room].items():
         with pytest.warns(DeprecationWarning, match=f"{room}.{old} is now {room}.{new}; the old name goes"):
             assert getattr(door, old) is getattr(door, new)
+
+
+def test_a_task_may_define_its_source_of_worlds_by_the_old_name() -> None:
+    def worlds_in(self: Task, split: Split, seed: int) -> Source:
+        raise NotImplementedError
+
+    with pytest.warns(DeprecationWarning, match="Mine.worlds_in is now Mine.source_for"):
+        task = type("Mine", (Task,), {"worlds_in": worlds_in})
+    assert task.source_for is worlds_in

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from assay.base import Deck, Draws, Streams, digest, fractions, numbers_below, rng_for
+from assay.base import Draws, SeededPermutation, Streams, digest, fractions, numbers_below, rng_for
 
 SIZES = [1, 2, 3, 1023, 1024, 1025, 4097, 10**8, 2**61, 2**62 - 1, 2**62, 2**63, 10**30]
 PARTS = st.one_of(st.integers(), st.booleans(), st.text(alphabet="a1:\x1f,'() ", max_size=6), st.none())
@@ -20,9 +20,9 @@ def test_golden_values_of_streams_and_decks():  # a change here changes every da
         3934398358,
     ]
     assert rng_for(0).random() == 0.9806978328782014
-    assert Deck(10, 0, "a").deal(np.arange(12)).tolist() == [9, 4, 8, 2, 0, 1, 7, 5, 3, 6, 3, 8]
-    assert Deck(10**8, 0, "a").deal(np.arange(3)).tolist() == [66748511, 84847625, 94602585]
-    assert Deck(2**64, 0, "a").deal(np.arange(2)).tolist() == [8612241105935847451, 16492431751449294647]
+    assert SeededPermutation(10, 0, "a").deal(np.arange(12)).tolist() == [9, 4, 8, 2, 0, 1, 7, 5, 3, 6, 3, 8]
+    assert SeededPermutation(10**8, 0, "a").deal(np.arange(3)).tolist() == [66748511, 84847625, 94602585]
+    assert SeededPermutation(2**64, 0, "a").deal(np.arange(2)).tolist() == [8612241105935847451, 16492431751449294647]
 
 
 @settings(deadline=None, derandomize=True)
@@ -57,14 +57,14 @@ def test_streams_are_even():
 
 @pytest.mark.parametrize("size", [1, 2, 3, 10, 1023, 1024, 1025, 4097])
 def test_every_round_deals_each_card_once_and_in_another_order(size):
-    dealt = Deck(size, 5, "round").deal(np.arange(4 * size)).reshape(4, size)
+    dealt = SeededPermutation(size, 5, "round").deal(np.arange(4 * size)).reshape(4, size)
     assert (np.sort(dealt, axis=1) == np.arange(size)).all()
     assert size < 10 or len({tuple(row) for row in dealt.tolist()}) == 4
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1024, 1025])
 def test_every_prefix_is_balanced(size):
-    dealt = Deck(size, 6, "prefix").deal(np.arange(3 * size + 2))
+    dealt = SeededPermutation(size, 6, "prefix").deal(np.arange(3 * size + 2))
     for length in {1, 2, size - 1, size, size + 1, 2 * size + 1, 3 * size + 2}:
         counts = np.bincount(dealt[:length], minlength=size)
         assert counts.max() - counts.min() <= 1
@@ -72,7 +72,7 @@ def test_every_prefix_is_balanced(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_place_inverts_deal(size):
-    deck = Deck(size, 7, "place")
+    deck = SeededPermutation(size, 7, "place")
     places = np.unique([place % size for place in [0, 1, 2, 5, 77, 1022, 1024, size // 2, size - 2, size - 1]])
     cards = deck.deal(places)
     assert deck.place(cards).tolist() == places.tolist()
@@ -81,7 +81,7 @@ def test_place_inverts_deal(size):
 
 @pytest.mark.parametrize("size", SIZES)
 def test_any_place_can_be_asked_for_alone(size):
-    deck = Deck(size, 8, "alone")
+    deck = SeededPermutation(size, 8, "alone")
     places = [0, 1, 2, 3, 1000, 10**9, 2**62]
     together = deck.deal(np.array(places)).tolist()
     assert together == [deck.deal(np.array([place])).tolist()[0] for place in places]
@@ -89,25 +89,27 @@ def test_any_place_can_be_asked_for_alone(size):
 
 @pytest.mark.parametrize("size", [1025, 10**8, 2**61])
 def test_large_decks_are_shuffled_well(size):
-    cards = Deck(size, 9, "well").deal(np.arange(1000)).astype(float) / size
+    cards = SeededPermutation(size, 9, "well").deal(np.arange(1000)).astype(float) / size
     assert abs(cards.mean() - 0.5) < 0.05
     assert abs(np.corrcoef(cards[:-1], cards[1:])[0, 1]) < 0.1
 
 
 @pytest.mark.parametrize("size", [6, 2000])
 def test_decks_differ_by_seed_and_purpose(size):
-    orders = [Deck(size, seed, word).deal(np.arange(size)).tolist() for seed in range(3) for word in ("a", "b")]
+    orders = [
+        SeededPermutation(size, seed, word).deal(np.arange(size)).tolist() for seed in range(3) for word in ("a", "b")
+    ]
     assert len({tuple(order) for order in orders}) == 6
 
 
 def test_every_order_of_a_small_deck_is_as_likely():
-    orders = Deck(3, 1, "orders").deal(np.arange(3 * 6000)).reshape(-1, 3)
+    orders = SeededPermutation(3, 1, "orders").deal(np.arange(3 * 6000)).reshape(-1, 3)
     counts = np.unique(orders, axis=0, return_counts=True)[1]
     assert len(counts) == 6 and abs(counts - 1000).max() < 150
 
 
 def test_nothing_asked_is_nothing_dealt():
-    assert [len(Deck(size, 0).deal(np.arange(0))) for size in SIZES] == [0] * len(SIZES)
+    assert [len(SeededPermutation(size, 0).deal(np.arange(0))) for size in SIZES] == [0] * len(SIZES)
 
 
 def test_golden_values_of_words_and_of_wide_decks():
@@ -117,9 +119,9 @@ def test_golden_values_of_words_and_of_wide_decks():
         [16015407271070052276, 12749855446063437312, 8112705750862919481],
     ]
     assert draws.words(np.array([5]), 2, turn=2).tolist() == [[3142248811936893338, 15492634908154010605]]
-    assert Deck(2000, 1, "b").deal(np.array([0, 1999, 2000, 4001])).tolist() == [94, 1130, 1789, 855]
-    assert Deck(1024, 1, "b").deal(np.array([0, 1023, 1024, 3000])).tolist() == [782, 107, 379, 745]
-    wide = Deck(2**300, 0, "a")
+    assert SeededPermutation(2000, 1, "b").deal(np.array([0, 1999, 2000, 4001])).tolist() == [94, 1130, 1789, 855]
+    assert SeededPermutation(1024, 1, "b").deal(np.array([0, 1023, 1024, 3000])).tolist() == [782, 107, 379, 745]
+    wide = SeededPermutation(2**300, 0, "a")
     cards = wide.deal(np.array([0, 7]))
     assert [hex(card)[2:14] for card in cards] == ["2cb233ba3d66", "41cf5d1f9a58"] and wide.place(cards).tolist() == [
         0,
@@ -130,7 +132,7 @@ def test_golden_values_of_words_and_of_wide_decks():
 
 @pytest.mark.parametrize("size", [2**62, 2**64 + 13, 2**70 - 1, 10**40])
 def test_wide_decks_are_dealt_anew_in_every_round(size):
-    deck = Deck(size, 3, "rounds")
+    deck = SeededPermutation(size, 3, "rounds")
     places = np.array([5, size - 1, size + 5, 2 * size - 1, 2 * size + 5], dtype=object)
     cards = deck.deal(places).tolist()
     assert len(set(cards)) == 5 and all(0 <= card < size for card in cards)

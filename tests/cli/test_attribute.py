@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from assay.base import Settings
-from assay.contracts import Answer
-from assay.models import Order, train_run
+from assay.contracts import Prediction
+from assay.models import TrainSpec, train_run
 from assay.testing import oracle
 from tests.pixels import pixels
 from tests.predictors import predictions
@@ -38,9 +38,9 @@ def test_a_weak_detector_is_blamed_by_the_command_line(assay, tmp_path):
     eye.mkdir()
     for split in data.split_names:
         said = oracle(data[split])
-        blind = Answer(np.zeros(len(said.index), dtype=np.int64))
+        blind = Prediction(np.zeros(len(said.index), dtype=np.int64))
         replace(said, concepts={**said.concepts, "c": blind}).write(eye / f"{split}.parquet", data.knowledge)
-    order = Order("synthesis", Settings({"perception": str(eye), "learn_from": "truth"}))
+    order = TrainSpec("synthesis", Settings({"perception": str(eye), "learn_from": "truth"}))
     train_run(order, data, tmp_path / "run")
     told = json.loads(assay("attribute", tmp_path / "run", "--json").out)
     test = data["test"]

@@ -8,7 +8,7 @@ import pytest
 from assay.base import DataError, Settings
 from assay.dataset import Dataset, make, recipe_from
 from assay.exchange import read_other_rule
-from assay.models import Order, load_model, train_run
+from assay.models import TrainSpec, load_model, train_run
 from assay.runs import RunFolder, evidence_of, under_rule
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
@@ -30,7 +30,9 @@ def here(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(here, tmp_path_factory):
     folder = tmp_path_factory.mktemp("run") / "cbm"
-    train_run(Order("cbm", Settings({**QUICK, "epochs": 30, "backbone": "mlp", "learning_rate": 0.02})), here, folder)
+    train_run(
+        TrainSpec("cbm", Settings({**QUICK, "epochs": 30, "backbone": "mlp", "learning_rate": 0.02})), here, folder
+    )
     return folder
 
 
@@ -41,7 +43,7 @@ def test_a_run_answers_for_other_data_with_the_same_concepts(run, tmp_path, assa
     told = json.loads(assay("predict", run, there.folder, "-o", tmp_path / "moved", "--json").out)
     assert told["fingerprint"] == there.fingerprint and len(told["predictions"]) == 4
     moved = RunFolder(tmp_path / "moved")
-    assert moved.about()["data"]["fingerprint"] == there.fingerprint
+    assert moved.metadata()["data"]["fingerprint"] == there.fingerprint
     expected = load_model(run).predict(there["test"]).labels["y"].codes
     assert np.array_equal(evidence_of(moved, there)["test"].predicted_labels[:, 0], expected)
     for verb in ("score", "diagnose"):

@@ -9,7 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from tests.pixels import trained
 
 
@@ -27,9 +27,9 @@ def predictions(data, path, soft=True, split="test", **about):
     held = data[split]
     chance = np.linspace(0.05, 0.95, len(held))
     spread = np.stack([1 - chance, chance], axis=1)
-    answer = Answer.of(spread) if soft else Answer(spread.argmax(axis=1))
+    answer = Prediction.of(spread) if soft else Prediction(spread.argmax(axis=1))
     concepts = dict.fromkeys(data.knowledge.space.names, answer)
-    said = Predictions(data.fingerprint, split, held.index, {"y": Answer(held.labels[:, 0])}, concepts, about)
+    said = Predictions(data.fingerprint, split, held.index, {"y": Prediction(held.labels[:, 0])}, concepts, about)
     said.write(path, data.knowledge)
     return path
 

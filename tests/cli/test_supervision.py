@@ -38,7 +38,7 @@ def test_annotate_by_a_file_of_settings(assay: Assay, data: Dataset, tmp_path: P
     (tmp_path / "a.yaml").write_text("drop: [c]\nconcept_noise: {a: 0.5}\nlabel_flips: {y: {true: {false: 0.5}}}\n")
     assert assay("annotate", data.folder, "-o", tmp_path / "new", "--config", tmp_path / "a.yaml").status == 0
     train = Dataset.open(tmp_path / "new")["train"]
-    wrong = train.given_concepts != train.concepts
+    wrong = train.annotated_concepts != train.concepts
     assert wrong[:, 0].any() and not wrong[:, 1].any() and wrong.shape[1] == 2
     assert (train.labels[train.given_labels != train.labels] == 1).all()
 
@@ -50,7 +50,9 @@ def test_annotate_with_what_a_run_says(assay: Assay, data: Dataset, bottleneck: 
     words = ("--set", f"machine={bottleneck}", "--set", "threshold=0.0")  # all is true
     assert assay("annotate", data.folder, "-o", tmp_path / "new", *words).status == 0
     new = Dataset.open(tmp_path / "new")
-    assert (new["train"].given_concepts == 1).all() and (new["test"].given_concepts == new["test"].concepts).all()
+    assert (new["train"].annotated_concepts == 1).all() and (
+        new["test"].annotated_concepts == new["test"].concepts
+    ).all()
     other = assay("annotate", tmp_path / "new", "-o", tmp_path / "again", "--set", f"machine={bottleneck}")
     assert "is about a dataset with fingerprint" in other.error
     assert (bottleneck / "predictions" / "train.parquet").unlink() is None

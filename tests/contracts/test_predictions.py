@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.base import AssayError, DataError, rng_for
-from assay.contracts import Answer, Predictions, answers_in, apply_constraints, read_predictions
+from assay.contracts import Prediction, Predictions, answers_in, apply_constraints, read_predictions
 from assay.dataset import Dataset
 from assay.logic import Constraint, Knowledge, bits, parse
 from assay.metrics import gather, gather_from, score
@@ -45,8 +45,8 @@ def test_written_predictions_come_back(evenodd: Dataset, tmp_path: Path) -> None
         evenodd.fingerprint,
         "test",
         data.index[::-1].copy(),
-        {"sum": Answer.of(spread(len(data), 19))},
-        {"a": Answer.of(spread(len(data), 10)), "b": Answer(codes)},
+        {"sum": Prediction.of(spread(len(data), 19))},
+        {"a": Prediction.of(spread(len(data), 10)), "b": Prediction(codes)},
         {"model": "by hand", "seed": 3},
     )
     written.write(tmp_path / "p.parquet", evenodd.knowledge)
@@ -64,8 +64,8 @@ def test_written_predictions_come_back(evenodd: Dataset, tmp_path: Path) -> None
 
 def test_truth_values_come_back(mnlogic: Dataset, tmp_path: Path) -> None:
     data = mnlogic.symbols("test")
-    said = {name: Answer(data.concepts[:, i]) for i, name in enumerate("abc")}
-    Predictions(mnlogic.fingerprint, "test", data.index, {"y": Answer(data.labels[:, 0])}, said).write(
+    said = {name: Prediction(data.concepts[:, i]) for i, name in enumerate("abc")}
+    Predictions(mnlogic.fingerprint, "test", data.index, {"y": Prediction(data.labels[:, 0])}, said).write(
         tmp_path / "p.parquet", mnlogic.knowledge
     )
     assert pq.read_table(tmp_path / "p.parquet")["label_y"].to_pylist() == data.labels[:, 0].astype(bool).tolist()
@@ -211,8 +211,8 @@ ONE_OF_THREE = Knowledge.of(
 
 def soft(chances: list[list[float]]) -> Predictions:
     rows = np.array(chances)
-    concepts = {name: Answer.of(np.stack([1 - rows[:, i], rows[:, i]], axis=1)) for i, name in enumerate("abc")}
-    labels = {"y": Answer(np.zeros(len(rows), int)), "z": Answer(np.ones(len(rows), int))}
+    concepts = {name: Prediction.of(np.stack([1 - rows[:, i], rows[:, i]], axis=1)) for i, name in enumerate("abc")}
+    labels = {"y": Prediction(np.zeros(len(rows), int)), "z": Prediction(np.ones(len(rows), int))}
     return Predictions("x", "test", np.arange(len(rows)), labels, concepts, {"model": "soft"})
 
 
@@ -237,7 +237,7 @@ def test_decoding_needs_constraints_and_probabilities() -> None:
     said = soft([[0.9, 0.8, 0.1]])
     with pytest.raises(DataError, match="no constraints"):
         apply_constraints(said, Knowledge.of(bits(["a", "b", "c"]), {"y": "a"}))
-    for concepts in ({"a": said.concepts["a"]}, {**said.concepts, "b": Answer(np.array([1]))}):
+    for concepts in ({"a": said.concepts["a"]}, {**said.concepts, "b": Prediction(np.array([1]))}):
         with pytest.raises(DataError, match="add a column 'concept_b_probabilities'"):
             apply_constraints(replace(said, concepts=concepts), ONE_OF_THREE)
 
@@ -245,7 +245,7 @@ def test_decoding_needs_constraints_and_probabilities() -> None:
 @pytest.mark.parametrize(("off", "fine"), [(0.0, True), (9e-4, True), (2e-3, False), (-2e-3, False)])
 def test_probabilities_add_up_to_one_but_for_rounding(off: float, fine: bool, tmp_path: Path) -> None:
     said = soft([[0.5, 0.5, 0.5]])
-    wrong = replace(said, concepts={"a": Answer(np.array([0]), np.array([[0.5, 0.5 + off]]))})
+    wrong = replace(said, concepts={"a": Prediction(np.array([0]), np.array([[0.5, 0.5 + off]]))})
     wrong.write(tmp_path / "p.parquet", ONE_OF_THREE)
     if fine:
         found = read_predictions(tmp_path / "p.parquet", ONE_OF_THREE).concepts["a"].probabilities
@@ -256,7 +256,7 @@ def test_probabilities_add_up_to_one_but_for_rounding(off: float, fine: bool, tm
 
 
 def test_negative_probabilities_are_refused(tmp_path: Path) -> None:
-    wrong = replace(soft([[0.5] * 3]), concepts={"a": Answer(np.array([0]), np.array([[-0.25, 1.25]]))})
+    wrong = replace(soft([[0.5] * 3]), concepts={"a": Prediction(np.array([0]), np.array([[-0.25, 1.25]]))})
     wrong.write(tmp_path / "p.parquet", ONE_OF_THREE)
     with pytest.raises(DataError, match="from 0 to 1"):
         read_predictions(tmp_path / "p.parquet", ONE_OF_THREE)
@@ -287,7 +287,7 @@ def test_some_labels_and_concepts_may_be_left_out(tmp_path: Path) -> None:
 
 def test_many_probabilities_come_back_in_their_rows(tmp_path: Path) -> None:
     rows = spread(20_000, 2)
-    said = replace(soft([[0.5] * 3]), index=np.arange(20_000), labels={}, concepts={"b": Answer.of(rows)})
+    said = replace(soft([[0.5] * 3]), index=np.arange(20_000), labels={}, concepts={"b": Prediction.of(rows)})
     said.write(tmp_path / "p.parquet", ONE_OF_THREE)
     back = read_predictions(tmp_path / "p.parquet", ONE_OF_THREE).concepts["b"]
     assert np.abs(back.probabilities - rows).max() < 1e-6 and (back.codes == rows.argmax(axis=1)).all()
@@ -373,7 +373,10 @@ def test_rows_that_were_changed_are_counted_once_each() -> None:
 def test_predictions_of_nobody_are_a_file_without_rows(tmp_path: Path) -> None:
     said = soft([[0.5] * 3])
     nobody = replace(
-        said, index=np.zeros(0, int), labels={"y": Answer(np.zeros(0, int))}, concepts={"a": Answer.of(np.ones((0, 2)))}
+        said,
+        index=np.zeros(0, int),
+        labels={"y": Prediction(np.zeros(0, int))},
+        concepts={"a": Prediction.of(np.ones((0, 2)))},
     )
     nobody.write(tmp_path / "p.parquet", ONE_OF_THREE)
     assert pq.read_table(tmp_path / "p.parquet").num_rows == 0
@@ -409,4 +412,4 @@ def test_predictions_of_many_concepts_are_told_in_part() -> None:
         f"Predictions(split ood: 1,234 examples; labels {labels}; concepts {', '.join(names[:9])[:76]} ...)"
     )
     assert repr(replace(said, concepts=dict.fromkeys(names[:8]))).endswith(f"; concepts {', '.join(names[:8])})")
-    assert repr(Answer.of(np.ones((1_000, 3)) / 3)) == "Answer(1,000 examples, probabilities of 3 values)"
+    assert repr(Prediction.of(np.ones((1_000, 3)) / 3)) == "Answer(1,000 examples, probabilities of 3 values)"

@@ -7,7 +7,7 @@ from assay.logic import ABSENT, ConceptSpace, Value
 
 World = tuple[Value, ...]
 Rule = Callable[[World], Hashable]
-Reading = dict[tuple[str, World], Value]
+ConceptMapping = dict[tuple[str, World], Value]
 """What is said for an owner (a concept, a group, an object's attribute) when this is truly there."""
 
 
@@ -54,7 +54,7 @@ def deciding(space: ConceptSpace, family: str) -> list[tuple[str, tuple[int, ...
     return [found[name] for name in space.names]
 
 
-def readings(space: ConceptSpace, rule: Rule, support: Sequence[World], family: str) -> list[Reading]:
+def readings(space: ConceptSpace, rule: Rule, support: Sequence[World], family: str) -> list[ConceptMapping]:
     """Return the optimal readings, entries that no world of the support uses left out."""
     looked_up = deciding(space, family)
     options: dict[tuple[str, World], list[Value]] = {}
@@ -64,7 +64,7 @@ def readings(space: ConceptSpace, rule: Rule, support: Sequence[World], family: 
             said = [ABSENT] if world[place] == ABSENT else present
             options[owner, tuple(world[column] for column in columns)] = said
 
-    def read(reading: Reading, world: World) -> World:
+    def read(reading: ConceptMapping, world: World) -> World:
         return tuple(reading[owner, tuple(world[column] for column in columns)] for owner, columns in looked_up)
 
     every = (dict(zip(options, said, strict=True)) for said in product(*options.values()))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import Codes, KnowledgeError, rng_for
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.logic import (
     ABSENT,
     Concept,
@@ -81,7 +81,7 @@ def slot_space(rng: Rng) -> ConceptSpace:
 
 def every_reading(knowledge: Knowledge, family: str, support: Codes | None = None) -> Any:
     """Return the readings of all concepts, those that no label depends on counted with the others."""
-    found = count_readings(knowledge, family, support, used=frozenset(range(len(knowledge.space))))
+    found = count_shortcuts(knowledge, family, support, used=frozenset(range(len(knowledge.space))))
     assert found.readings is not None
     return found.readings
 

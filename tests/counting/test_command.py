@@ -39,7 +39,7 @@ def test_the_worlds_of_a_large_task_are_all_counted():
     task = TASKS["clevr"]()
     train = next(split for split in task.splits() if split.name == "train")
     _, worlds = training_support("clevr", Settings(), 0)
-    assert len(worlds) == len(np.unique(task.worlds_in(train, 0).codes(np.arange(train.size)), axis=0)) > 2000
+    assert len(worlds) == len(np.unique(task.source_for(train, 0).codes(np.arange(train.size)), axis=0)) > 2000
 
 
 @pytest.mark.parametrize(

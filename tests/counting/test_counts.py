@@ -5,7 +5,7 @@ from math import factorial
 import numpy as np
 import pytest
 
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.logic import Knowledge, bits, digits
 from tests.counting import brute
 from tests.counting.rules import (
@@ -28,7 +28,7 @@ K = [2, 3, 4, 5, 6, 7, 12]
 
 
 def total(knowledge, family="shared", worlds=None):
-    return count_readings(knowledge, family, None if worlds is None else np.array(worlds)).total
+    return count_shortcuts(knowledge, family, None if worlds is None else np.array(worlds)).total
 
 
 @pytest.mark.parametrize("k", K)
@@ -112,4 +112,4 @@ def test_values_that_one_side_of_a_comparison_names_are_told_apart(rule, family)
     worlds = knowledge.space.all_codes()
     labels = dict(zip(map(tuple, worlds.tolist()), knowledge.labels_of(worlds)[:, 0].tolist(), strict=True))
     expected = brute.readings(knowledge.space, labels.__getitem__, list(labels), family)
-    assert count_readings(knowledge, family).total == len(expected)
+    assert count_shortcuts(knowledge, family).total == len(expected)

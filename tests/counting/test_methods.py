@@ -7,7 +7,7 @@ import pytest
 from pysat.solvers import Cadical153
 
 from assay.base import ConfigError, MissingExtra, RunFailed, UnknownName
-from assay.counting import count_readings, count_with
+from assay.counting import count_shortcuts, count_with
 from assay.logic import Knowledge, digits, parse_dimacs, to_cnf
 from tests.counting import brute
 from tests.counting.random_tasks import every_reading, flat_space, random_task, slot_space
@@ -72,7 +72,7 @@ def test_rules_about_absent_objects_are_refused_as_clauses():
 
 @pytest.fixture
 def sums():
-    return count_readings(Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"})).readings.problem
+    return count_shortcuts(Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"})).readings.problem
 
 
 def counter_of(folder, monkeypatch, output):
@@ -102,7 +102,7 @@ def test_an_estimate_of_another_counter_is_taken_if_it_counts_two(sums, tmp_path
 
 
 def test_a_problem_as_clauses_shows_its_entries():
-    count = count_readings(Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"}))
+    count = count_shortcuts(Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"}))
     cnf = parse_dimacs(count.to_dimacs())
     assert (
         len({name for name, _ in cnf.meanings.values()}) == 3 and len(cnf.meanings) == 9

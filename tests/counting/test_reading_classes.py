@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.logic import ABSENT, Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, Slot, bits, digits, parse
 from tests.counting import brute
 from tests.counting.random_tasks import every_reading, flat_space, random_task, said, shuffled_rows, slot_space
@@ -22,7 +22,7 @@ def test_tables_of_entries(family, make, partial):
         task = random_task(seed, make, family, partial)
         expected = brute.readings(task.space, task.labels.__getitem__, task.support, family)
         support = shuffled_rows(task.codes, seed) if partial else None
-        found = count_readings(task.knowledge, family, support)
+        found = count_shortcuts(task.knowledge, family, support)
         assert found.total == len(expected), (seed, task)
         assert found.worlds == len(task.support)
 
@@ -34,7 +34,7 @@ def test_whole_blocks(family, partial):
         task = random_task(seed, flat_space, family, partial)
         expected = brute.block(task.space, task.labels.__getitem__, task.support, family == "block-permutation")
         support = shuffled_rows(task.codes, seed) if partial else None
-        assert count_readings(task.knowledge, family, support).total == expected, (seed, task)
+        assert count_shortcuts(task.knowledge, family, support).total == expected, (seed, task)
 
 
 @pytest.mark.parametrize("partial", [False, True])
@@ -45,7 +45,7 @@ def test_free(partial):
     for task in small:
         expected = brute.free(task.space, task.labels.__getitem__, task.support)
         support = shuffled_rows(task.codes, 0) if partial else None
-        assert count_readings(task.knowledge, "free", support).total == expected
+        assert count_shortcuts(task.knowledge, "free", support).total == expected
 
 
 @pytest.mark.parametrize("family", ["free", "per-concept", "shared", "block", "block-permutation"])
@@ -58,7 +58,7 @@ def test_full_support_is_every_possible_world(family):
         expected = len(brute.readings(knowledge.space, labels.__getitem__, possible, family))
     else:
         expected = brute.block(knowledge.space, labels.__getitem__, possible, family != "block")
-    found = count_readings(knowledge, family)
+    found = count_shortcuts(knowledge, family)
     assert (found.total, found.worlds) == (expected, 3)
 
 
@@ -67,9 +67,9 @@ def test_blocks_with_values_that_no_world_shows():
     knowledge = Knowledge.of(space, {"y": "a + b == c"})
     worlds, labels = [(0, 1, 1), (2, 0, 1), (2, 1, 3)], said(knowledge)
     codes = np.array(worlds)
-    assert count_readings(knowledge, "block", codes).total == brute.block(space, labels.__getitem__, worlds)
+    assert count_shortcuts(knowledge, "block", codes).total == brute.block(space, labels.__getitem__, worlds)
     one_to_one = brute.block(space, labels.__getitem__, worlds, one_to_one=True)
-    assert count_readings(knowledge, "block-permutation", codes).total == one_to_one > 1
+    assert count_shortcuts(knowledge, "block-permutation", codes).total == one_to_one > 1
 
 
 def test_objects_of_a_group_must_be_alike():
@@ -77,14 +77,14 @@ def test_objects_of_a_group_must_be_alike():
     space = ConceptSpace(concepts, (Slot("x", "things", ("size",)), Slot("y", "things", ("size",))))
     knowledge = Knowledge.of(space, {"y": "x.size == y.size"})
     with pytest.raises(ConfigError, match="'x' and 'y' of group 'things' differ"):
-        count_readings(knowledge, "per-object")
+        count_shortcuts(knowledge, "per-object")
 
 
 def test_what_is_absent_is_read_as_absent():
     concepts = (Concept("x.size", (1, 2, ABSENT)), Concept("y.size", (1, 2, ABSENT)))
     space = ConceptSpace(concepts, (Slot("x", "things", ("size",)), Slot("y", "things", ("size",))))
     knowledge = Knowledge.of(space, {"y": "count(t.size > 0 for t in things)"})
-    assert count_readings(knowledge, "per-object").total == 4  # any map of the sizes
+    assert count_shortcuts(knowledge, "per-object").total == 4  # any map of the sizes
 
 
 # -- rules that compare values, concepts that do not matter, worlds too many to list -------------------------------------
@@ -106,7 +106,7 @@ def test_values_that_a_rule_compares_are_told_apart_only_where_it_does(rule, val
     knowledge = Knowledge.of(space, {"y": rule})
     expected = brute.readings(space, said(knowledge).__getitem__, brute.every_world(space), "shared")
     readings = every_reading(knowledge, "shared")
-    assert count_readings(knowledge).total == readings.total == len(expected) == len(list(readings))
+    assert count_shortcuts(knowledge).total == readings.total == len(expected) == len(list(readings))
     for entry, share in readings.identifiability():
         right = [one[entry.owner, entry.truth] == entry.values[entry.right] for one in expected]
         assert share == pytest.approx(sum(right) / len(expected))
@@ -120,8 +120,8 @@ def test_concepts_are_read_from_one_another(rule, one_to_one):
     knowledge = Knowledge.of(MIXED, {"y": rule})
     expected = brute.block(MIXED, said(knowledge).__getitem__, brute.every_world(MIXED), one_to_one)
     family = "block-permutation" if one_to_one else "block"
-    found = count_readings(knowledge, family)
-    assert found.total == count_readings(knowledge, family, MIXED.all_codes()).total == expected > 0
+    found = count_shortcuts(knowledge, family)
+    assert found.total == count_shortcuts(knowledge, family, MIXED.all_codes()).total == expected > 0
 
 
 @pytest.mark.parametrize("family", ["block", "block-permutation"])
@@ -131,7 +131,7 @@ def test_concepts_of_many_values_are_read_from_one_another(family):
         Knowledge.of(space, {"y": "a > 3", "z": "a + b == 4"}),
         [(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 1)],
     )
-    found = count_readings(knowledge, family, np.array(worlds))
+    found = count_shortcuts(knowledge, family, np.array(worlds))
     assert found.total == brute.block(space, said(knowledge).__getitem__, worlds, family != "block") > 1
     assert "permutation by permutation" in found.method
 
@@ -171,18 +171,18 @@ MANY = {
 def test_worlds_too_many_to_list_count_as_if_they_were_listed(name):
     space, rule, limits = MANY[name]
     knowledge = Knowledge.of(space, {"y": rule}, [Constraint(f"c{n}", parse(text)) for n, text in enumerate(limits)])
-    found = count_readings(knowledge)
+    found = count_shortcuts(knowledge)
     assert found.worlds is None and found.total == by_tables(knowledge)
     assert f"proved on all {space.worlds:,} worlds" in found.method
 
 
 def test_whole_maps_keep_labels_on_the_support_and_are_free_elsewhere():
     knowledge = Knowledge.of(digits(["a", "b"], (0, 1, 2)), {"sum": "a + b"})
-    found = count_readings(knowledge, "free", np.array([[0, 0], [0, 1], [1, 0], [2, 2], [2, 2]]))
+    found = count_shortcuts(knowledge, "free", np.array([[0, 0], [0, 1], [1, 0], [2, 2], [2, 2]]))
     assert (found.total, found.worlds, found.method) == (1 * 2**2 * 1 * 9**5, 4, "closed form")
     limited = Knowledge.of(knowledge.space, {"sum": "a + b"}, [Constraint("less", parse("a < b"))])
-    assert count_readings(limited, "free").worlds == 3
-    assert count_readings(Knowledge.of(bits([*"ab"]), {"y": "a"}), "free", np.array([[1, 0]])).total == 2 * 4**3
+    assert count_shortcuts(limited, "free").worlds == 3
+    assert count_shortcuts(Knowledge.of(bits([*"ab"]), {"y": "a"}), "free", np.array([[1, 0]])).total == 2 * 4**3
 
 
 @pytest.mark.parametrize("partial", [False, True])
@@ -196,6 +196,6 @@ def test_whole_worlds(partial):
         labels = {tuple(world[i] for i in used): rule(world) for world in every}
         shown = {tuple(world[i] for i in used) for world in task.support}
         expected = math.prod(sum(label == labels[world] for label in labels.values()) for world in shown)
-        found = count_readings(task.knowledge, "per-world", task.codes)
+        found = count_shortcuts(task.knowledge, "per-world", task.codes)
         assert found.total == expected, (seed, task)
         assert found.unused == tuple(name for i, name in enumerate(task.space.names) if i not in used)

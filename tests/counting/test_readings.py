@@ -9,7 +9,7 @@ import pytest
 
 import assay
 from assay.base import ConfigError, UnknownName, rng_for
-from assay.counting import ReadingCount, count_readings
+from assay.counting import ReadingCount, count_shortcuts
 from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, bits, digits
 from tests.counting import brute
 from tests.counting.random_tasks import every_reading, flat_space, random_task, slot_space
@@ -53,7 +53,7 @@ def test_ranks_number_the_readings():
 
 
 def test_samples_are_uniform():
-    readings = count_readings(addition(), support=both_ways(EVENODD)).readings
+    readings = count_shortcuts(addition(), support=both_ways(EVENODD)).readings
     drawn = readings.sample(rng_for(0, "uniform"), 1440)
     counts = [drawn.count(reading) for reading in readings]
     assert sum(counts) == 1440  # nothing but optimal readings
@@ -63,7 +63,7 @@ def test_samples_are_uniform():
 def test_samples_of_large_counts_are_optimal():
     knowledge = cle4evr(2, 10, 10)
     support = rng_for(0, "support").integers(10, size=(200, 4))
-    found = count_readings(knowledge, support=support)
+    found = count_shortcuts(knowledge, support=support)
     assert found.total > 10**18
     for reading in found.readings.sample(rng_for(1), 5):
         table = said(found.readings, reading)
@@ -97,36 +97,36 @@ def test_supervision_by_concept_and_by_value():
                 key: world[0] for world in task.support for key in keys if key[1] == tuple(world[c] for c in columns)
             }
             left = [one for one in expected if all(one[key] == right[key] for key in keys)]
-            found = count_readings(task.knowledge, family, task.codes, {name: None if value is None else [value]})
+            found = count_shortcuts(task.knowledge, family, task.codes, {name: None if value is None else [value]})
             assert found.total == len(left)
             assert len(found.supervised) == len(keys)
 
 
 def test_known_counts_with_supervision():
     pairs = both_ways(EVENODD)
-    assert count_readings(addition(), support=pairs, supervised={"a": [0]}).total == 6
-    assert count_readings(addition(), support=pairs, supervised={"a": [0, 1]}).total == 1
-    assert count_readings(xor(4), "per-concept", supervised={"x0": None, "x1": [0]}).total == 2
+    assert count_shortcuts(addition(), support=pairs, supervised={"a": [0]}).total == 6
+    assert count_shortcuts(addition(), support=pairs, supervised={"a": [0, 1]}).total == 1
+    assert count_shortcuts(xor(4), "per-concept", supervised={"x0": None, "x1": [0]}).total == 2
 
 
 def test_supervision_that_cannot_be():
     with pytest.raises(UnknownName, match="no concept named 'q'"):
-        count_readings(addition(), supervised={"q": None})
+        count_shortcuts(addition(), supervised={"q": None})
     with pytest.raises(UnknownName, match="has no value 12"):
-        count_readings(addition(), supervised={"a": [12]})
+        count_shortcuts(addition(), supervised={"a": [12]})
     with pytest.raises(ConfigError, match="'block' takes no supervision"):
-        count_readings(xor(3), "block", supervised={"x0": None})
+        count_shortcuts(xor(3), "block", supervised={"x0": None})
 
 
 def test_further_examples_count_as_from_the_start():
     pairs = both_ways(EVENODD)
-    few = count_readings(addition(), support=pairs[:10]).readings
-    assert few.add_worlds(pairs[10:]).total == count_readings(addition(), support=pairs).total == 36
+    few = count_shortcuts(addition(), support=pairs[:10]).readings
+    assert few.add_worlds(pairs[10:]).total == count_shortcuts(addition(), support=pairs).total == 36
     assert few.add_worlds(pairs[:3]).total == few.total
 
 
 def test_a_reading_in_words():
-    readings = count_readings(xor(2), "per-concept").readings
+    readings = count_shortcuts(xor(2), "per-concept").readings
     assert [readings.text(reading) for reading in readings] == [
         "reads everything right",
         "reads x0 False as True, x0 True as False, x1 False as True, x1 True as False",
@@ -152,7 +152,7 @@ def test_the_closest_shortcuts_get_the_fewest_entries_wrong():
 
 
 def test_a_count_as_data_and_in_words():
-    found = count_readings(xor(2), "per-concept", supervised={"x0": [0]})
+    found = count_shortcuts(xor(2), "per-concept", supervised={"x0": [0]})
     assert found.to_dict() == {
         "total": 1, "used_low": 1, "used_high": 1, "unused_concepts": [], "family": "per-concept", "worlds": 4,
         "method": "residual constraints", "seconds": round(found.seconds, 4), "shown": ["x0 False"],
@@ -209,7 +209,7 @@ def test_each_step_of_a_plan_leaves_what_is_left_of_the_list_and_no_other_would_
 
 
 def test_a_plan_without_time_is_cut_short_and_leaves_time_for_the_next():
-    readings = count_readings(xor(4), "per-concept").readings
+    readings = count_shortcuts(xor(4), "per-concept").readings
     plan = readings.plan(seconds=-1)
     assert len(plan) < len(readings.plan()) == 3 and readings.plan()[-1].left == 1
 
@@ -217,7 +217,7 @@ def test_a_plan_without_time_is_cut_short_and_leaves_time_for_the_next():
 def test_of_very_many_shortcuts_some_are_drawn():
     for values, total in ((range(4), 2**4 * 3**3), (range(6), 4**6 * 5**5)):
         knowledge = Knowledge.of(digits(["a", "b"], values), {"y": f"a < {len(values) - 2}", "z": "b == 1"})
-        readings = count_readings(knowledge, "per-concept").readings
+        readings = count_shortcuts(knowledge, "per-concept").readings
         found, truth = readings.closest(20), readings.problem.truth
         wrong = [sum(a != b for a, b in zip(reading, truth, strict=True)) for reading in found]
         assert wrong == sorted(wrong) and truth not in found and len(set(found)) == 20
@@ -227,7 +227,7 @@ def test_of_very_many_shortcuts_some_are_drawn():
 
 def test_a_rule_that_holds_of_all_readings_leaves_no_more_than_four_entries_to_try():
     for bits_flipped, least in ((4, 3), (6, 5)):  # all but one bit must be shown
-        readings = count_readings(xor(bits_flipped), "per-concept").readings
+        readings = count_shortcuts(xor(bits_flipped), "per-concept").readings
         assert len(readings.least_to_show(most=5)) == least
         assert (readings.least_to_show() is None) == (least > 4)
 
@@ -246,7 +246,7 @@ def test_entries_stand_by_owner_as_first_met_and_by_value():
         "shared": ["zed 2", "zed 9", "zed 10", "art v", "art w"],
     }
     for family, texts in whole.items():
-        problem = count_readings(knowledge, family, codes).readings.problem
+        problem = count_shortcuts(knowledge, family, codes).readings.problem
         assert [entry.text for entry in problem.entries] == texts
         assert problem.truth == tuple((2, 1, 0, 1, 0, 2, 1, 0)[: len(texts)])
         assert [concept.values for concept in problem.space.concepts] == [entry.values for entry in problem.entries]
@@ -261,7 +261,7 @@ def test_readings_of_a_rule_that_compares_are_listed_planned_and_told():
     space = digits(["a", "b"], (3, 5, 8))
     knowledge = Knowledge.of(space, {"y": "a < b"})
     support = np.array([[2, 1], [0, 1], [1, 1], [2, 0], [1, 0], [0, 1]])
-    readings = count_readings(knowledge, "per-concept", np.unique(support, axis=0)).readings
+    readings = count_shortcuts(knowledge, "per-concept", np.unique(support, axis=0)).readings
     names = [entry.text for entry in readings.problem.entries]
     assert names == ["a 3", "a 5", "a 8", "b 3", "b 5"]
     values = (3, 5, 8)
@@ -316,19 +316,19 @@ def test_entries_of_one_world_are_counted_once_in_a_frequent_plan():
 def test_further_worlds_may_bring_further_entries():
     space = digits(["a", "b"], range(3))
     knowledge = Knowledge.of(space, {"sum": "a + b"})
-    few = count_readings(knowledge, "per-concept", np.array([[0, 0], [1, 0]])).readings
+    few = count_shortcuts(knowledge, "per-concept", np.array([[0, 0], [1, 0]])).readings
     more = few.add_worlds(np.array([[1, 0], [2, 2]]))
     assert more.problem.support.tolist() == [[0, 0], [1, 0], [2, 2]]
     assert [entry.text for entry in more.problem.entries] == ["a 0", "a 1", "a 2", "b 0", "b 2"]
-    assert more.total == count_readings(knowledge, "per-concept", more.problem.support).readings.total
+    assert more.total == count_shortcuts(knowledge, "per-concept", more.problem.support).readings.total
     same = more.add_worlds(np.array([[2, 0]]))
     assert same.problem.support.tolist() == [[0, 0], [1, 0], [2, 0], [2, 2]]
-    assert same.total == count_readings(knowledge, "per-concept", same.problem.support).readings.total
+    assert same.total == count_shortcuts(knowledge, "per-concept", same.problem.support).readings.total
 
 
 def test_of_many_shares_the_first_twenty_are_shown():
     knowledge = Knowledge.of(digits(["a", "b"], range(11)), {"y": "a >= 3", "z": "b >= 3"})
-    found = count_readings(knowledge, "per-concept", np.array([[n, n] for n in range(11)]))
+    found = count_shortcuts(knowledge, "per-concept", np.array([[n, n] for n in range(11)]))
     html = found._repr_html_()
     assert f"<b>{found!r}</b>" in html
     shown = re.findall(r">([ab] \d+)</td>.*?>(\d+ %)</td>", html)
@@ -340,7 +340,7 @@ def test_of_many_shares_the_first_twenty_are_shown():
 def test_a_problem_as_knowledge_says_which_readings_are_optimal():
     space = digits(["a", "b"], (3, 5))
     less, support = Knowledge.of(space, {"y": "a < b"}), np.array([[0, 1], [1, 0], [1, 1]])
-    readings = count_readings(less, "per-concept", support, {"b": [5]}).readings
+    readings = count_shortcuts(less, "per-concept", support, {"b": [5]}).readings
     known = readings.problem.as_knowledge()
     assert known.space.names == ("e0", "e1", "e2", "e3") and known.label_names == ("optimal",)
     codes = known.space.all_codes()
@@ -354,7 +354,7 @@ def test_concepts_outside_of_the_rule_are_counted_apart():
     space = ConceptSpace((*addition().space.concepts, *bits([f"x{n}" for n in range(10)]).concepts), (), (
         *addition().space.encoders, *(EncoderGroup(f"x{n}", (f"x{n}",)) for n in range(10))))  # fmt: skip
     support = np.array([[*pair, *[n % 2] * 10] for pair in both_ways(EVENODD) for n in range(2)])
-    found = count_readings(Knowledge.of(space, {"sum": "a + b"}), "shared", support)
+    found = count_shortcuts(Knowledge.of(space, {"sum": "a + b"}), "shared", support)
     assert found.of_used == (36, 36) and found.shortcuts == (35, 35) and found.total == 36 * 4**10
     assert found.unused == tuple(f"x{n}" for n in range(10)) and found.readings.total == 36
     assert not any(entry.startswith("x") for entry in found.identifiability())
@@ -365,21 +365,21 @@ def test_concepts_outside_of_the_rule_are_counted_apart():
 
 @pytest.mark.parametrize("text", ["a and (b or not b)", "a", "a or (a and b)"])
 def test_what_the_text_names_is_used_only_if_a_label_depends_on_it(text):
-    found = count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": text}), "per-concept")
+    found = count_shortcuts(Knowledge.of(bits(["a", "b", "c"]), {"y": text}), "per-concept")
     assert found.unused == ("b", "c") and found.of_used == (1, 1) and found.total == 4**2
 
 
 def test_a_rule_that_no_concept_decides_leaves_nothing_to_count():
-    found = count_readings(Knowledge.of(bits(["a", "b"]), {"y": "a or not a"}), "per-concept")
+    found = count_shortcuts(Knowledge.of(bits(["a", "b"]), {"y": "a or not a"}), "per-concept")
     assert found.of_used == (1, 1) and found.unused == ("a", "b") and found.total == 4**2
 
 
 def test_readings_of_whole_worlds_are_those_that_keep_every_label():
     knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "a and b"})
-    found = count_readings(knowledge, "per-world")
+    found = count_shortcuts(knowledge, "per-world")
     assert found.of_used == (3**3, 3**3) and found.worlds == 8 and found.unused == ("c",)
     # with `a` supervised, the worlds 00 and 01 may trade places; 10 and 11 have labels of their own
-    assert count_readings(knowledge, "per-world", supervised={"a": None}).total == 2**2
-    assert count_readings(knowledge, "per-world", supervised={"a": None, "b": None}).total == 1
-    assert count_readings(knowledge, "per-world", supervised={"a": [False]}).total == 2**2 * 3
-    assert count_readings(knowledge, "per-world", supervised={"a": [True]}).total == 3**2
+    assert count_shortcuts(knowledge, "per-world", supervised={"a": None}).total == 2**2
+    assert count_shortcuts(knowledge, "per-world", supervised={"a": None, "b": None}).total == 1
+    assert count_shortcuts(knowledge, "per-world", supervised={"a": [False]}).total == 2**2 * 3
+    assert count_shortcuts(knowledge, "per-world", supervised={"a": [True]}).total == 3**2

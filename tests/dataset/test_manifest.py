@@ -135,7 +135,7 @@ def test_what_is_read_is_written_as_it_was(path):
 @pytest.mark.parametrize("path", sorted(OLD.rglob("run.json")), ids=lambda path: str(path.parent.relative_to(OLD)))
 def test_a_record_of_a_run_is_read_as_it_was_written(path):
     wanted = json.loads(path.read_text())
-    assert exact(RunFolder(path.parent).about()) == exact({key: wanted[key] for key in wanted if key != "sha256"})
+    assert exact(RunFolder(path.parent).metadata()) == exact({key: wanted[key] for key in wanted if key != "sha256"})
 
 
 def test_a_share_in_whole_numbers_keeps_its_fingerprint(folder):

@@ -7,11 +7,11 @@ from assay.base import Array, Codes, rng_for
 from assay.diagnosis import Diagnosis, diagnose
 from assay.logic import Knowledge, bits
 from assay.metrics import Evidence
-from assay.testing import SPECIMENS, Habitat, habitat, known_specimens
+from assay.testing import FAULTY_PREDICTORS, ZooTask, known_specimens, zoo_task
 from tests.diagnosis.models import evidence
 
 
-def judged(home: Habitat, said: Codes, labels: Codes | None = None, split: str = "test") -> Diagnosis:
+def judged(home: ZooTask, said: Codes, labels: Codes | None = None, split: str = "test") -> Diagnosis:
     return diagnose({split: evidence(home.knowledge, home.splits[split], said, labels, split=split)}, home.training)
 
 
@@ -30,28 +30,28 @@ def flipped(codes: Codes, column: int, rows: Array) -> Codes:
 
 
 @pytest.fixture(scope="module")
-def driving() -> Habitat:
-    return habitat("sdd-oia")
+def driving() -> ZooTask:
+    return zoo_task("sdd-oia")
 
 
 @pytest.fixture(scope="module")
-def robots() -> Habitat:
-    return habitat("robots")
+def robots() -> ZooTask:
+    return zoo_task("robots")
 
 
 @pytest.fixture(scope="module")
-def sums() -> Habitat:
-    return habitat("mnadd-evenodd")
+def sums() -> ZooTask:
+    return zoo_task("mnadd-evenodd")
 
 
-def test_persons_and_riders_exchanged(driving: Habitat) -> None:
+def test_persons_and_riders_exchanged(driving: ZooTask) -> None:
     person, rider = (driving.knowledge.space.place(name) for name in ("person", "rider"))
     found = judged(driving, exchanged(driving.splits["test"], person, rider))
     assert found.kinds == ("shortcut",) and set(found.findings[0].concepts) == {"person", "rider"}
     assert "It exchanges person and rider: each is said for the other (100 % of 900 answers)." in found.text
 
 
-def test_one_concept_by_chance_is_not_sound(robots: Habitat) -> None:
+def test_one_concept_by_chance_is_not_sound(robots: ZooTask) -> None:
     codes = robots.splits["test"]
     place = robots.knowledge.space.place("mouth")
     found = judged(robots, flipped(codes, place, rng_for(0, "flip").random(len(codes)) < 0.45))
@@ -59,7 +59,7 @@ def test_one_concept_by_chance_is_not_sound(robots: Habitat) -> None:
     assert "mouth is hardly learned: right in" in found.text
 
 
-def test_noise_on_what_the_rule_does_not_use_is_no_shortcut(robots: Habitat) -> None:
+def test_noise_on_what_the_rule_does_not_use_is_no_shortcut(robots: ZooTask) -> None:
     codes, rng = robots.splits["test"], rng_for(0, "flip")
     for place in robots.unused:
         codes = flipped(codes, place, rng.random(len(codes)) < 0.3)
@@ -68,7 +68,7 @@ def test_noise_on_what_the_rule_does_not_use_is_no_shortcut(robots: Habitat) -> 
     assert set(found.findings[0].concepts) == {robots.knowledge.space.names[place] for place in robots.unused}
 
 
-def test_unbiased_noise_is_noise(robots: Habitat) -> None:
+def test_unbiased_noise_is_noise(robots: ZooTask) -> None:
     codes, rng = robots.splits["test"], rng_for(0, "flip")
     for place in range(codes.shape[1]):
         codes = flipped(codes, place, rng.random(len(codes)) < 0.12)
@@ -76,7 +76,7 @@ def test_unbiased_noise_is_noise(robots: Habitat) -> None:
     assert found.verdict == "noisy" and "shortcut" not in found.kinds
 
 
-def test_right_concepts_and_a_wrong_rule(robots: Habitat) -> None:
+def test_right_concepts_and_a_wrong_rule(robots: ZooTask) -> None:
     codes = robots.splits["test"]
     labels = robots.knowledge.labels_of(codes)
     labels[:52] = 1 - labels[:52]
@@ -88,8 +88,8 @@ def test_right_concepts_and_a_wrong_rule(robots: Habitat) -> None:
     assert found.findings[0].numbers["wrong"] == found.findings[0].wrong_labels == errors.rule
 
 
-def test_forty_pictures_do_not_make_labels_right(robots: Habitat) -> None:
-    small = Habitat("few", 0, robots.knowledge, {"test": robots.splits["test"][:40]}, robots.training)
+def test_forty_pictures_do_not_make_labels_right(robots: ZooTask) -> None:
+    small = ZooTask("few", 0, robots.knowledge, {"test": robots.splits["test"][:40]}, robots.training)
     labels = robots.knowledge.labels_of(small.splits["test"])
     labels[:7] = 1 - labels[:7]
     found = judged(small, small.splits["test"], labels)
@@ -97,8 +97,8 @@ def test_forty_pictures_do_not_make_labels_right(robots: Habitat) -> None:
     assert found.verdict in ("too few", "wrong rule") and "sound" not in found.kinds
 
 
-def test_one_example_tells_nothing(robots: Habitat) -> None:
-    small = Habitat("one", 0, robots.knowledge, {"test": robots.splits["test"][:1]}, robots.training)
+def test_one_example_tells_nothing(robots: ZooTask) -> None:
+    small = ZooTask("one", 0, robots.knowledge, {"test": robots.splits["test"][:1]}, robots.training)
     found = judged(small, small.splits["test"])
     assert found.verdict == "too few" and any("Fewer than 30 examples: test (1)" in note for note in found.notes)
     accuracy = found.scores["test"]["label_accuracy"]
@@ -106,9 +106,9 @@ def test_one_example_tells_nothing(robots: Habitat) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_drawn_readings_are_shortcuts(seed: int, sums: Habitat) -> None:
+def test_drawn_readings_are_shortcuts(seed: int, sums: ZooTask) -> None:
     assert "drawn shortcut" in known_specimens()
-    drawn = SPECIMENS["drawn shortcut"][1](sums, rng_for(seed, "drawn"))
+    drawn = FAULTY_PREDICTORS["drawn shortcut"][1](sums, rng_for(seed, "drawn"))
     assert drawn is not None
     found = diagnose(drawn.evidence, sums.training)
     assert found.verdict == "shortcut" and found.findings[0].numbers["agreement"] == 1.0
@@ -117,7 +117,7 @@ def test_drawn_readings_are_shortcuts(seed: int, sums: Habitat) -> None:
 def test_one_wrong_bit_of_twelve() -> None:
     knowledge = Knowledge.of(bits([f"b{i}" for i in range(12)]), {"y": "b0 and b1 or b2 and b3 or xor(b4, b5)"})
     codes = rng_for(0, "bits").integers(0, 2, size=(450, 12))
-    home = Habitat("bits", 0, knowledge, {"test": codes}, codes[:10])
+    home = ZooTask("bits", 0, knowledge, {"test": codes}, codes[:10])
     found = judged(home, flipped(codes, 2, np.full(450, True)))
     assert (
         found.verdict != "sound" and "It reads b2 False as True and True as False (100 % of 450 answers)." in found.text
@@ -136,13 +136,13 @@ def test_a_frequent_label_does_not_make_a_model_underfit() -> None:
     labels = knowledge.labels_of(codes)
     wrong = labels.copy()
     wrong[-1] = 1 - wrong[-1]
-    home = Habitat("rare", 0, knowledge, {"test": codes}, codes)
+    home = ZooTask("rare", 0, knowledge, {"test": codes}, codes)
     assert judged(home, codes, wrong).verdict == "sound"
     assert judged(home, codes, np.zeros_like(labels)).verdict == "wrong rule"
     assert judged(home, np.zeros_like(codes), np.zeros_like(labels)).kinds == ("underfit", "noisy")
 
 
-def test_two_digits_exchanged(sums: Habitat) -> None:
+def test_two_digits_exchanged(sums: ZooTask) -> None:
     splits = {
         name: evidence(sums.knowledge, codes, exchanged(codes, 0, 1), split=name) for name, codes in sums.splits.items()
     }
@@ -152,7 +152,7 @@ def test_two_digits_exchanged(sums: Habitat) -> None:
     assert "With this concept mapping 100 % of the training worlds keep their labels." in found.details
 
 
-def test_silence_about_half_of_the_concepts_is_opaque(driving: Habitat) -> None:
+def test_silence_about_half_of_the_concepts_is_opaque(driving: ZooTask) -> None:
     codes = driving.splits["test"].copy()
     codes[:, :11] = -1
     found = judged(driving, codes, driving.knowledge.labels_of(driving.splits["test"]))
@@ -170,7 +170,7 @@ def test_labels_are_judged_against_the_likelier_value_where_they_are_drawn() -> 
     task = recipe_from("robots", Settings({"stochastic": True, "scale": 0.2})).task
     assert task.knowledge.stochastic
     split = next(split for split in task.splits() if split.name == "test")
-    codes = task.worlds_in(split, 0).codes(np.arange(450))
+    codes = task.source_for(split, 0).codes(np.arange(450))
     lawful = task.knowledge.labels_of(codes)
     drawn = task.knowledge.drawn_labels(codes, rng_for(0, "luck").random(lawful.shape))
     silent = (None,) * lawful.shape[1], (None,) * codes.shape[1]

@@ -352,7 +352,7 @@ def test_follow_is_not_used_by_the_rule_of_sdd_oia(rng: Random) -> None:
     task = recipe_from("sdd-oia", Settings({})).task
     knowledge, place = task.knowledge, task.knowledge.space.place("follow")
     assert place not in used_concepts(knowledge) and len(used_concepts(knowledge)) == 21
-    test = next(task.worlds_in(split, 0) for split in task.splits() if split.name == "test").codes(np.arange(400))
+    test = next(task.source_for(split, 0) for split in task.splits() if split.name == "test").codes(np.arange(400))
     for rows in (np.full(400, True), some(400, 0.35, rng)):
         found = on_test(knowledge, test, turned(test, rows, place), training=test).diagnosed()
         assert found.verdict == "unidentified" and found.findings[0].concepts == ("follow",)

@@ -7,7 +7,7 @@ from scipy import stats
 
 from assay.base import Codes, rng_for
 from assay.diagnosis import diagnose, read_thresholds
-from assay.logic import Knowledge, Odds, bits, digits, parse
+from assay.logic import Knowledge, LabelNoise, bits, digits, parse
 from assay.metrics import Evidence, wilson
 from tests.diagnosis.models import evidence
 
@@ -83,7 +83,7 @@ def test_a_label_of_many_values_need_not_be_right_in_three_of_four() -> None:
 
 
 def test_labels_that_are_drawn_are_judged_by_the_likelier_value_and_others_as_they_are() -> None:
-    knowledge = Knowledge.of(bits(["a"]), {"y": "a", "z": "a"}, odds={"y": Odds(parse("2 * a - 1"), 0.5)})
+    knowledge = Knowledge.of(bits(["a"]), {"y": "a", "z": "a"}, odds={"y": LabelNoise(parse("2 * a - 1"), 0.5)})
     codes = np.array([[0], [1], [1]])
     drawn = np.array([[1, 1], [1, 0], [0, 1]])
     said = knowledge.labels_of(codes)

@@ -5,14 +5,14 @@ import pytest
 
 from assay.base import Array, Codes, DataError
 from assay.diagnosis import leakage
-from assay.logic import Concept, ConceptSpace, Knowledge, Odds, bits, parse
+from assay.logic import Concept, ConceptSpace, Knowledge, LabelNoise, bits, parse
 from assay.metrics import Evidence
 
 ROWS = 2000
 HIDDEN = np.random.default_rng(0).integers(0, 2, (ROWS, 3))
 """a, b and c; the label is c, or a and b. A model that is told of a and b only can leak c."""
 LABELS = (HIDDEN[:, 2] | (HIDDEN[:, 0] & HIDDEN[:, 1]))[:, None]
-ODDS = {"y": Odds(parse("99 * (a and b)"), 1.0)}
+ODDS = {"y": LabelNoise(parse("99 * (a and b)"), 1.0)}
 KNOWLEDGE = Knowledge.of(bits(["a", "b"]), {"y": "a and b"}, odds=ODDS)
 """What is known of the label by who knows a and b: certain where both are true, else even."""
 
@@ -111,7 +111,7 @@ def test_concepts_of_many_values() -> None:
     space = ConceptSpace((Concept("kind", ("x", "y", "z")),))
     kinds = np.random.default_rng(2).integers(0, 3, (ROWS, 1))
     labels = np.random.default_rng(3).integers(0, 2, (ROWS, 1))
-    knowledge = Knowledge.of(space, {"y": "kind == 'x'"}, odds={"y": Odds(parse("0 * (kind == 'x')"), 1.0)})
+    knowledge = Knowledge.of(space, {"y": "kind == 'x'"}, odds={"y": LabelNoise(parse("0 * (kind == 'x')"), 1.0)})
     spread = np.full((ROWS, 3), 0.1)
     spread[np.arange(ROWS), kinds[:, 0]] = np.where(labels[:, 0] == 1, 0.8, 0.6)
     spread /= spread.sum(axis=1, keepdims=True)

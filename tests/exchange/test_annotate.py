@@ -29,9 +29,9 @@ def test_pictures_and_truth_stay_and_only_named_splits_change(mnlogic: Dataset, 
         assert data.pngs == old.pngs
         assert (data.concepts == old.concepts).all() and (data.labels == old.labels).all()
         changed = name in ("train", "valid")
-        assert (data.given_concepts != data.concepts).any() == changed
+        assert (data.annotated_concepts != data.concepts).any() == changed
         assert (data.given_labels != data.labels).any() == changed
-        assert ((data.given_concepts < 0).any()) == changed
+        assert ((data.annotated_concepts < 0).any()) == changed
         assert data.lawful.all()
     about = new.manifest.to_dict()["task"]["annotation"]
     assert about["parent"] == mnlogic.fingerprint != new.fingerprint and about["splits"] == ["train", "valid"]
@@ -41,7 +41,7 @@ def test_pictures_and_truth_stay_and_only_named_splits_change(mnlogic: Dataset, 
 def test_annotating_twice_goes_on_from_what_was_given(mnlogic: Dataset, tmp_path: Path) -> None:
     once = annotated(mnlogic, tmp_path / "once", missing=0.3)
     twice = annotated(once, tmp_path / "twice", label_noise=0.5, splits=["train"])
-    assert (twice["train"].given_concepts == once["train"].given_concepts).all()
+    assert (twice["train"].annotated_concepts == once["train"].annotated_concepts).all()
     assert (twice["train"].given_labels != once["train"].given_labels).any()
     assert twice.manifest.to_dict()["task"]["annotation"]["before"]["settings"] == {"missing": 0.3}
 
@@ -70,7 +70,7 @@ def test_datasets_opens_all_splits(mnlogic: Dataset, tmp_path: Path, monkeypatch
     new = annotated(mnlogic, tmp_path / "new", missing=0.3)
     whole = datasets.load_dataset(str(tmp_path / "new"), cache_dir=str(tmp_path / "cache"))
     gaps = [value is None for value in whole["train"]["given_concept_a"]]
-    assert gaps == (new["train"].given_concepts[:, 0] < 0).tolist() and any(gaps)
+    assert gaps == (new["train"].annotated_concepts[:, 0] < 0).tolist() and any(gaps)
     assert whole["test"]["given_concept_a"][:] == whole["test"]["concept_a"][:]
 
 
@@ -131,8 +131,8 @@ def test_refined_concepts_are_indicators_of_values(evenodd: Dataset, tmp_path: P
 def test_what_a_model_says_becomes_what_is_given(mnlogic: Dataset, tmp_path: Path) -> None:
     said = {name: 1 - mnlogic[name].concepts for name in ("train", "valid")}
     new = annotated(mnlogic, tmp_path / "new", machine=said)
-    assert (new["train"].given_concepts == 1 - new["train"].concepts).all()
-    assert (new["test"].given_concepts == new["test"].concepts).all()
+    assert (new["train"].annotated_concepts == 1 - new["train"].concepts).all()
+    assert (new["test"].annotated_concepts == new["test"].concepts).all()
     with pytest.raises(DataError, match="no predictions for split 'test'; make them: assay predict"):
         annotated(mnlogic, tmp_path / "other", machine=said, splits=["test"])
 
@@ -253,7 +253,7 @@ class Machine:
         self.asked.append(data.name)
         return np.stack([data.concepts[:, 1], np.arange(len(data)) % 2], axis=1).astype(float)
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         return {"reader": "written down"}
 
 
@@ -262,20 +262,20 @@ def test_a_machine_reads_the_pictures_that_are_annotated(mnlogic: Dataset, tmp_p
     new = annotated(mnlogic, tmp_path / "new", machine=machine)
     assert (
         machine.asked == ["train", "valid"]
-        and new.manifest.to_dict()["task"]["annotation"]["reader"] == machine.about()
+        and new.manifest.to_dict()["task"]["annotation"]["reader"] == machine.metadata()
     )
     for name in ("train", "valid"):
         data = new[name]
-        assert (data.given_concepts[:, 0] == data.concepts[:, 0]).all()  # 0.6 and 0.2: the likelier value
-        assert (data.given_concepts[::2, 1] == -1).all() and (data.given_concepts[1::2, 1] == 0).all()
-        assert (data.given_concepts[:, 2] == 1 - data.concepts[:, 2]).all()
-    assert (new["test"].given_concepts == new["test"].concepts).all()
+        assert (data.annotated_concepts[:, 0] == data.concepts[:, 0]).all()  # 0.6 and 0.2: the likelier value
+        assert (data.annotated_concepts[::2, 1] == -1).all() and (data.annotated_concepts[1::2, 1] == 0).all()
+        assert (data.annotated_concepts[:, 2] == 1 - data.concepts[:, 2]).all()
+    assert (new["test"].annotated_concepts == new["test"].concepts).all()
     annotate(mnlogic, Annotation(machine="it", threshold=0.7), tmp_path / "strict", Machine())
     strict = Dataset.open(tmp_path / "strict")
-    assert (strict["train"].given_concepts[:, 0] == 0).all()  # 0.6 is not enough
+    assert (strict["train"].annotated_concepts[:, 0] == 0).all()  # 0.6 is not enough
     annotate(mnlogic, Annotation(machine="it", threshold=0.6), tmp_path / "fine", Machine())
     fine = Dataset.open(tmp_path / "fine")["train"]
-    assert (fine.given_concepts[:, 0] == fine.concepts[:, 0]).all()
+    assert (fine.annotated_concepts[:, 0] == fine.concepts[:, 0]).all()
     with pytest.raises(ConfigError, match="threshold: 'mean' is for scores"):
         annotate(mnlogic, Annotation(machine="it", threshold="mean"), tmp_path / "mean", Machine())
 

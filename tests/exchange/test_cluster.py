@@ -8,7 +8,7 @@ import pytest
 
 from assay.base import ConfigError, MissingExtra, RunFailed, Settings
 from assay.dataset import make, recipe_from
-from assay.exchange import Call, Cluster, Died
+from assay.exchange import Call, Cluster, WorkerLost
 
 TRIES = 3
 
@@ -119,7 +119,7 @@ def test_every_call_is_done_with_one_thread_and_no_more_than_fit_are_under_way(p
 def test_a_call_whose_workers_die_is_done_again_at_once_and_given_up_in_the_end(played):
     ray = played(once=1, always=100)
     found = {call.name: result for call, result in Cluster("auto").run(calls(once=1, always=2, never=3))}
-    assert found == {"once": 2, "always": Died(TRIES), "never": 6}
+    assert found == {"once": 2, "always": WorkerLost(TRIES), "never": 6}
     assert ray.started.count("once") == 2 and ray.started.count("always") == TRIES
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from assay.base import Array, Codes, rng_for
-from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, Odds, Slot, bits, digits, parse
+from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, LabelNoise, Slot, bits, digits, parse
 from tests.diagnosis.models import FINE, SIGNS, Model, Random, certain, evidence, redrawn, rule, unruled, worlds
 
 LOOKS = (("shape", ("square", "circle", "star")), ("colour", ("red", "green", "blue")))
@@ -25,7 +25,7 @@ RULES = (
     rule("b", ALWAYS),
     rule("n == 1 and b", ConceptSpace((Concept("n", (0, 1)), Concept("b", (True, False))))),
     Knowledge.of(
-        bits(list("abc")), {"y": "a + b + c >= 2", "first": "a"}, odds={"y": Odds(parse("a + b + c - 2"), 0.7)}
+        bits(list("abc")), {"y": "a + b + c >= 2", "first": "a"}, odds={"y": LabelNoise(parse("a + b + c - 2"), 0.7)}
     ),
     Knowledge.of(bits(list("abcd")), {f"y{i}": f"{x} and {z}" for i, (x, z) in enumerate(PAIRS)}),
 )

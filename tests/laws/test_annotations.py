@@ -13,7 +13,7 @@ from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, bits, evaluate, parse
 from assay.render import Layout, Picture
 from assay.tasks import Task
-from tests.toys import Coin, Shelf, written
+from tests.toys import Coin, Workspace, written
 
 ROWS = 3000
 LIMIT = 0.045
@@ -96,7 +96,7 @@ RATES = {
 
 def columns(data, what):
     """Return each concept and label by name: true or given."""
-    concepts, labels = (data.given_concepts, data.given_labels) if what == "given" else (data.concepts, data.labels)
+    concepts, labels = (data.annotated_concepts, data.given_labels) if what == "given" else (data.concepts, data.labels)
     names = *data.knowledge.space.names, *data.knowledge.label_names
     return dict(zip(names, (*concepts.T, *labels.T), strict=True))
 
@@ -121,19 +121,19 @@ def test_what_is_given_has_the_rates_that_were_asked_for(case, marbles, tmp_path
             if chances in (KEEP, NEVER):
                 assert (given[name][true[name] == value] == (value if chances == KEEP else -1)).all()
     about = new.manifest.to_dict()["task"]["annotation"]
-    concepts, labels = train.given_concepts, train.given_labels
+    concepts, labels = train.annotated_concepts, train.given_labels
     assert about["found"]["train"] == {
         "examples": ROWS, "missing": pytest.approx((concepts < 0).mean(), abs=1e-6),
         "wrong": pytest.approx(((concepts != train.concepts) & (concepts >= 0)).mean(), abs=1e-6),
         "wrong_labels": pytest.approx((labels != train.labels).mean(), abs=1e-6),
     }  # fmt: skip
     test = new["test"]
-    assert (test.given_concepts == test.concepts).all() and (test.given_labels == test.labels).all()
+    assert (test.annotated_concepts == test.concepts).all() and (test.given_labels == test.labels).all()
 
 
 def test_subjective_noise_moves_the_one_that_is_true_to_any_other_of_its_group(marbles, tmp_path):
     train = copied(marbles, tmp_path / "new", subjective_noise=0.5)["train"]
-    before, after = train.concepts[:, 4:], train.given_concepts[:, 4:]
+    before, after = train.concepts[:, 4:], train.annotated_concepts[:, 4:]
     assert (after.sum(axis=1) == before.sum(axis=1)).all()
     moved = after[(before[:, 0] == 1) & (after[:, 0] == 0)]
     assert moved[:, 1].mean() == pytest.approx(0.5, abs=0.1) and (moved[:, 1] ^ moved[:, 2]).all()
@@ -141,7 +141,7 @@ def test_subjective_noise_moves_the_one_that_is_true_to_any_other_of_its_group(m
 
 @pytest.mark.parametrize("count", [0, 1, 20, ROWS + 5])
 def test_in_so_many_examples_all_concepts_are_shown_and_in_the_others_none(count, marbles, tmp_path):
-    given = copied(marbles, tmp_path / "new", shown_examples=count)["train"].given_concepts
+    given = copied(marbles, tmp_path / "new", shown_examples=count)["train"].annotated_concepts
     assert ((given >= 0).all(axis=1) | (given < 0).all(axis=1)).all()
     assert (given[:, 0] >= 0).sum() == min(count, ROWS)
 
@@ -151,7 +151,9 @@ def test_what_changes_at_a_low_rate_changes_at_a_high_one_whatever_else_is_asked
     def changed(name, **settings):
         train = copied(marbles, tmp_path / name, **settings)["train"]
         return (
-            (train.given_concepts != train.concepts) if key != "label_noise" else (train.given_labels != train.labels)
+            (train.annotated_concepts != train.concepts)
+            if key != "label_noise"
+            else (train.given_labels != train.labels)
         )
 
     few, many = changed("few", **{key: 0.1}), changed("many", **{key: 0.3})
@@ -164,7 +166,7 @@ def test_what_changes_at_a_low_rate_changes_at_a_high_one_whatever_else_is_asked
 def test_the_same_is_given_again_and_other_splits_have_other_draws(marbles, tmp_path):
     one, two = (copied(marbles, tmp_path / name, missing=0.5, splits=["train", "test"]) for name in ("one", "two"))
     assert one.fingerprint == two.fingerprint != marbles.fingerprint
-    assert ((one["train"].given_concepts < 0)[:40] != (one["test"].given_concepts < 0)).any()
+    assert ((one["train"].annotated_concepts < 0)[:40] != (one["test"].annotated_concepts < 0)).any()
 
 
 # -- rows --------------------------------------------------------------------------------------------------------------
@@ -215,7 +217,7 @@ def test_the_rows_that_are_kept_depend_on_the_seed_and_grow_with_their_number(ma
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
-    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data", train=24, valid=6, test=12, hard=0, pairs=0)
+    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data", train=24, valid=6, test=12, hard=0, pairs=0)
 
 
 REFUSED = [

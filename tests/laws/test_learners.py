@@ -76,7 +76,7 @@ def test_irregular_tables_end_in_probabilities_or_in_one_line(name, table):
                 assert np.isfinite(spread).all() and (spread >= -1e-9).all(), what
                 np.testing.assert_allclose(spread.sum(axis=1), 1, atol=1e-6, err_msg=what)
                 np.testing.assert_allclose(spread, again, atol=1e-9, err_msg=what)
-        assert all("\n" not in line for line in model.in_words()), what
+        assert all("\n" not in line for line in model.describe()), what
 
 
 @pytest.mark.parametrize("name", OFFLINE)

@@ -13,7 +13,7 @@ from assay.contracts import read_predictions
 from assay.dataset import Dataset
 from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, bits, parse
-from assay.models import MODELS, Order, load_model, train_run
+from assay.models import MODELS, TrainSpec, load_model, train_run
 from assay.render import Layout, Picture
 from assay.runs import RunFolder
 from assay.tasks import Task
@@ -105,7 +105,9 @@ def dataset(tmp_path_factory):
 def order(name, seed=2, **settings):
     known = MODELS[name].Config.model_fields
     given = {key: value for key, value in QUICK.items() if key in known}
-    return Order(name, Settings({**given, **({"backbone": "mlp"} if "backbone" in known else {}), **settings}), seed)
+    return TrainSpec(
+        name, Settings({**given, **({"backbone": "mlp"} if "backbone" in known else {}), **settings}), seed
+    )
 
 
 def train(name, data, folder, **settings):
@@ -179,10 +181,10 @@ def runs(dataset, tmp_path_factory):
 @pytest.mark.parametrize("name", sorted(MODELS))
 def test_a_run_holds_what_the_model_predicts_and_gives_it_back(name, runs):
     model, folder, data = runs(name)
-    about = RunFolder(folder).about()
+    about = RunFolder(folder).metadata()
     assert (about["model"], about["seed"], about["data"]["fingerprint"]) == (name, 2, data.fingerprint)
     again = load_model(folder)
-    assert (again.seed, again.knowledge, sorted(again.in_words())) == (2, model.knowledge, sorted(model.in_words()))
+    assert (again.seed, again.knowledge, sorted(again.describe())) == (2, model.knowledge, sorted(model.describe()))
     for split in ("valid", "test"):
         held = read_predictions(folder / "predictions" / f"{split}.parquet", data.knowledge)
         require_sound(model, data[split], again.predict(data[split]))

@@ -7,17 +7,17 @@ import re
 import numpy as np
 import pytest
 
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.reporting import write_report
 from tests.canned import bits, sums
 from tests.reporting.pages import Page, tables
-from tests.toys import Coin, Shelf, written
+from tests.toys import Coin, Workspace, written
 
 DATA = {
     "bits": bits,
     "sums": sums,
     "coin": lambda folder: written(Coin(), folder, train=30, valid=10, test=25),
-    "shelf": lambda folder: written(Shelf(), folder, train=30, valid=8, test=12, hard=6),
+    "shelf": lambda folder: written(Workspace(), folder, train=30, valid=8, test=12, hard=6),
 }
 """Counterfactual pairs; many values; a label that is drawn; texts, boxes and two labels."""
 
@@ -38,8 +38,8 @@ def said(rng, data):
     def answer(truth, size):
         codes = np.where(seeded.random(len(rows)) < share, seeded.integers(size, size=len(rows)), truth[rows])
         if soft:
-            return Answer.of(0.8 * np.eye(size)[codes] + 0.2 * seeded.dirichlet(np.ones(size), len(rows)))
-        return Answer(np.where(seeded.random(len(rows)) < 0.1, -1, codes) if silent else codes)
+            return Prediction.of(0.8 * np.eye(size)[codes] + 0.2 * seeded.dirichlet(np.ones(size), len(rows)))
+        return Prediction(np.where(seeded.random(len(rows)) < 0.1, -1, codes) if silent else codes)
 
     labels = {label.name: answer(data.labels[:, i], len(label.values)) for i, label in enumerate(knowledge.labels)}
     concepts = {

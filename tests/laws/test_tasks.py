@@ -57,7 +57,7 @@ def test_any_value_of_a_setting_is_taken_or_refused_in_one_line(name):
 @pytest.mark.parametrize("name", tasks())
 def test_every_seed_draws_other_worlds(name):
     task = trial(name)
-    first, second = (task.worlds_in(task.splits()[0], seed).worlds(np.arange(20)) for seed in (0, 1))
+    first, second = (task.source_for(task.splits()[0], seed).worlds(np.arange(20)) for seed in (0, 1))
     assert len({world.text for world in first} & {world.text for world in second}) < 10
 
 
@@ -65,7 +65,7 @@ def test_every_seed_draws_other_worlds(name):
 def test_what_pictures_are_made_of_is_of_one_pool_alone(name):
     task, parts = trial(name), {}
     for split in task.splits():
-        worlds = task.worlds_in(split, 0).worlds(np.arange(min(40, split.size)))
+        worlds = task.source_for(split, 0).worlds(np.arange(min(40, split.size)))
         parts.setdefault(split.pool, set()).update(part for world in worlds for part in task.ingredients(world))
     assert sum(map(len, parts.values())) == len(set.union(*parts.values()))
 
@@ -73,10 +73,10 @@ def test_what_pictures_are_made_of_is_of_one_pool_alone(name):
 @pytest.mark.parametrize("name", tasks())
 def test_truths_that_are_balanced_come_evenly(name):
     task = trial(name)
-    if task.how_drawn != Task.how_drawn:
+    if task.sampling_note != Task.sampling_note:
         pytest.skip("its card says that worlds are chosen otherwise")
     for split in task.splits():
         if split.balance == "label" and split.quota is None:
-            labels = task.knowledge.labels_of(task.worlds_in(split, 0).codes(np.arange(min(120, split.size))))
+            labels = task.knowledge.labels_of(task.source_for(split, 0).codes(np.arange(min(120, split.size))))
             counts = Counter(map(tuple, labels.tolist()))
             assert max(counts.values()) - min(counts.values()) <= 1, split.name

@@ -8,7 +8,7 @@ import pytest
 
 from assay import Concept, ConceptSpace, Constraint, Knowledge, Slot, bits, digits, evaluate, parse
 from assay.base import AssayError, FormulaError, KnowledgeError, RuleUnknown, UnknownName, rng_for
-from assay.logic import ABSENT, NO_RULE, TRUE, Label, Odds
+from assay.logic import ABSENT, NO_RULE, TRUE, Label, LabelNoise
 
 CARS = ConceptSpace(
     tuple(
@@ -35,7 +35,7 @@ COIN = Knowledge.of(
     digits(["a", "b"]),
     {"y": "lead > 0", "plain": "a == b", "sum": "a + b"},
     definitions={"lead": "a - b"},
-    odds={"y": Odds(parse("2 * lead - 1"), 0.3)},
+    odds={"y": LabelNoise(parse("2 * lead - 1"), 0.3)},
 )
 
 
@@ -73,7 +73,7 @@ def test_definitions_reach_labels_constraints_and_odds():
     space = digits(["a", "b"], range(3))
     knowledge = Knowledge.of(
         space, {"y": "far > 1"}, [Constraint("near", parse("far < 2 or a == 0"), ("t",))],
-        {"lead": "a - b", "far": "abs(lead)"}, {"y": Odds(parse("far - 1"), 2.0)},
+        {"lead": "a - b", "far": "abs(lead)"}, {"y": LabelNoise(parse("far - 1"), 2.0)},
     )  # fmt: skip
     assert str(knowledge.label("y").formula) == "abs(a - b) > 1"
     assert str(knowledge.constraints[0].formula) == "abs(a - b) < 2 or a == 0"
@@ -171,7 +171,7 @@ def test_plain_data_in_full():
 def test_odds_read_back():
     again = Knowledge.from_dict(json.loads(json.dumps(COIN.to_dict())))
     assert again == COIN and again.stochastic and not TRAIN.stochastic
-    assert again.label("y").odds == Odds(parse("2 * (a - b) - 1"), 0.3)  # what `lead` stands for
+    assert again.label("y").odds == LabelNoise(parse("2 * (a - b) - 1"), 0.3)  # what `lead` stands for
     assert again.label("plain").odds is None and "odds" not in COIN.to_dict()["labels"][1]
 
 
@@ -179,7 +179,7 @@ def test_chances_by_hand():
     chances = COIN.chances(np.array([[5, 4], [4, 5], [9, 0], [3, 3]]))
     assert chances[:, 0] == pytest.approx([1 / (1 + np.exp(-0.3 * score)) for score in (1, -3, 17, -1)])
     assert chances[:, 1].tolist() == [0, 0, 0, 1] and np.isnan(chances[:, 2]).all()
-    certain = Knowledge.of(bits(["a"]), {"y": "a"}, odds={"y": Odds(parse("2 * a - 1"), 10_000)})
+    certain = Knowledge.of(bits(["a"]), {"y": "a"}, odds={"y": LabelNoise(parse("2 * a - 1"), 10_000)})
     assert certain.chances(np.array([[0], [1]])).tolist() == [[0], [1]]
 
 
@@ -199,7 +199,7 @@ def test_drawn_labels_are_true_as_often_as_their_chance():
 
 
 def test_each_label_has_a_luck_of_its_own():
-    even = Odds(parse("a - a"), 1.0)
+    even = LabelNoise(parse("a - a"), 1.0)
     knowledge = Knowledge.of(bits(["a"]), {"x": "a", "y": "a"}, odds={"x": even, "y": even})
     luck = np.array([[0.1, 0.9], [0.9, 0.1], [0.1, 0.1]])
     assert knowledge.drawn_labels(np.zeros((3, 1), dtype=int), luck).tolist() == [[1, 0], [0, 1], [1, 1]]
@@ -208,9 +208,9 @@ def test_each_label_has_a_luck_of_its_own():
 @pytest.mark.parametrize(
     ("odds", "kind", "says"),
     [
-        ({"sum": Odds(parse("a"), 1.0)}, KnowledgeError, "label 'sum': odds are for true-or-false labels"),
-        ({"z": Odds(parse("a"), 1.0)}, UnknownName, "odds for no label: 'z'; there is: sum, y"),
-        ({"y": Odds(parse("c"), 1.0)}, AssayError, "no concept named 'c'"),
+        ({"sum": LabelNoise(parse("a"), 1.0)}, KnowledgeError, "label 'sum': odds are for true-or-false labels"),
+        ({"z": LabelNoise(parse("a"), 1.0)}, UnknownName, "odds for no label: 'z'; there is: sum, y"),
+        ({"y": LabelNoise(parse("c"), 1.0)}, AssayError, "no concept named 'c'"),
     ],
 )
 def test_odds_that_cannot_serve_are_refused(odds, kind, says):
@@ -221,7 +221,7 @@ def test_odds_that_cannot_serve_are_refused(odds, kind, says):
 
 def test_a_symbol_is_no_score():
     with pytest.raises(KnowledgeError, match="with a number as score"):
-        Knowledge.of(CARS, {"y": "car1.load == 2"}, odds={"y": Odds(parse("car1.hue"), 1.0)})
+        Knowledge.of(CARS, {"y": "car1.load == 2"}, odds={"y": LabelNoise(parse("car1.hue"), 1.0)})
 
 
 @pytest.mark.parametrize("odds", [3, {}, {"score": "a"}, {"score": "a", "scale": None}])
@@ -307,7 +307,7 @@ def test_types_that_cannot_serve_are_refused():
 def test_types_are_of_the_label_that_they_are_listed_for():
     rules = {"x": "a and b", "y": "b or c", "z": "c"}
     types = {"y": {"none": "not b and not c"}, "w": {"no label": "a"}, "x": {"one": "a ^ b", "no a": "not a"}}
-    odds = {"y": Odds(parse("2 * b - 1"), 0.25), "x": Odds(parse("a + 2"), 3.0)}
+    odds = {"y": LabelNoise(parse("2 * b - 1"), 0.25), "x": LabelNoise(parse("a + 2"), 3.0)}
     knowledge = Knowledge.of(bits(["a", "b", "c"]), rules, types=types, odds=odds)
     found = {label.name: {region.name: str(region.formula) for region in label.types} for label in knowledge.labels}
     assert found == {"x": {"one": "xor(a, b)", "no a": "not a"}, "y": {"none": "not b and not c"}, "z": {}}
@@ -355,7 +355,7 @@ def test_a_diagram_has_labels_then_stages_then_whether_a_world_is_within():
 
 def test_boundaries_and_chances_are_of_each_label_in_its_place():
     space = bits(["a", "b", "c"])
-    knowledge = Knowledge.of(space, {"x": "a and b", "n": "a + c", "z": "b or c"}, [Constraint("limit", parse("a or b"))], odds={"z": Odds(parse("3 * b - c"), 0.5)})  # fmt: skip
+    knowledge = Knowledge.of(space, {"x": "a and b", "n": "a + c", "z": "b or c"}, [Constraint("limit", parse("a or b"))], odds={"z": LabelNoise(parse("3 * b - c"), 0.5)})  # fmt: skip
     assert [str(boundary.label) for boundary in knowledge.boundaries] == ["a and b", "a + c", "b or c"]
     assert [boundary.explicit for boundary in knowledge.boundaries] == [True, False, True]
     assert {str(boundary.within) for boundary in knowledge.boundaries} == {"a or b"}

@@ -6,13 +6,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay import METRICS, Answer, Concept, ConceptSpace, Evidence, Knowledge, bits, gather
+from assay import METRICS, Concept, ConceptSpace, Evidence, Knowledge, Prediction, bits, gather
 from assay.base import DataError, RuleUnknown
 from assay.diagnosis import diagnose
 from assay.logic import NO_RULE, Label
 from assay.metrics import gather_from
 from tests.predictors import oracle, predictions, random_evidence
-from tests.toys import Shelf, written
+from tests.toys import Workspace, written
 
 
 def test_rows_are_found_by_their_number(evenodd):
@@ -21,8 +21,8 @@ def test_rows_are_found_by_their_number(evenodd):
     some = replace(
         predictions(data, data.labels, data.concepts),
         index=data.index[rows],
-        labels={"sum": Answer(np.array([1, 2, 3, 4]))},
-        concepts={"b": Answer.of(np.eye(10)[[5, 6, 7, 8]])},
+        labels={"sum": Prediction(np.array([1, 2, 3, 4]))},
+        concepts={"b": Prediction.of(np.eye(10)[[5, 6, 7, 8]])},
     )
     found = gather(data, some)
     assert found.labels.tolist() == data.labels[rows].tolist()
@@ -60,14 +60,17 @@ def test_what_does_not_belong_together_is_refused(change, message, evenodd):
 
 
 def test_labels_and_concepts_stand_in_the_order_of_the_knowledge(tmp_path):
-    data = written(Shelf(), tmp_path / "data", train=4, test=9)["test"]
+    data = written(Workspace(), tmp_path / "data", train=4, test=9)["test"]
     said = predictions(data, data.labels, data.concepts)
     for gone, kept in (("same", "pile"), ("pile", "same")):
         with pytest.raises(DataError, match=f"say nothing of label '{gone}'; add a column 'label_{gone}'"):
             gather(data, replace(said, labels={kept: said.labels[kept]}))
     rows = np.array([8, 0, 5])
-    labels = {"pile": Answer.of(np.array([[0.3, 0.7], [0.9, 0.1], [0.2, 0.8]])), "same": Answer(np.array([1, -1, 0]))}
-    concepts = {"two": Answer.of(np.eye(3)[[2, 0, 1]]), "one": Answer(np.array([0, 1, -1]))}
+    labels = {
+        "pile": Prediction.of(np.array([[0.3, 0.7], [0.9, 0.1], [0.2, 0.8]])),
+        "same": Prediction(np.array([1, -1, 0])),
+    }
+    concepts = {"two": Prediction.of(np.eye(3)[[2, 0, 1]]), "one": Prediction(np.array([0, 1, -1]))}
     found = gather(data, replace(said, index=data.index[rows], labels=labels, concepts=concepts))
     assert found.concepts.tolist() == data.concepts[rows].tolist()
     assert found.predicted_labels.tolist() == [[1, 1], [-1, 0], [0, 1]]

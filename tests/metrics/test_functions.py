@@ -9,7 +9,7 @@ import torch
 from sklearn.metrics import f1_score
 
 import assay
-from assay import METRICS, Evidence, Knowledge, bits, codes_of
+from assay import METRICS, Evidence, Knowledge, bits, class_indices
 from assay.base import DataError
 
 RNG = np.random.default_rng(0)
@@ -59,13 +59,13 @@ def test_codes_and_probabilities_are_told_apart():
         ([[0.2, 0.8], [0.6, 0.4]], [[1], [0]]), ([[0.0], [1.0]], [[0], [1]]), ([True, False], [[1], [0]]), ([[3, -1]], [[3, -1]]),
         ([np.array([[0.2, 0.8]]), np.array([[0.1, 0.2, 0.7]])], [[1, 2]]), ([[-1.0], [2.0]], [[-1], [2]]),
     ):  # fmt: skip
-        assert codes_of(given).tolist() == codes
+        assert class_indices(given).tolist() == codes
     for wrong in ([0.5, 1.0], [-2, 0], [[0, 1], [-3, 0]], [np.nan, 1.0], [math.inf]):
         with pytest.raises(DataError, match="codes must be whole numbers from 0, or -1"):
-            codes_of(wrong)
+            class_indices(wrong)
     for wrong in (["a"], np.zeros((2, 2, 2))):
         with pytest.raises(DataError, match="in one or two dimensions"):
-            codes_of(wrong)
+            class_indices(wrong)
 
 
 def test_what_is_unknown_is_left_out_and_silence_is_an_error():

@@ -188,7 +188,7 @@ def test_rules_about_objects_are_these_clauses():
 
 def rows_of(task):
     split = task.splits()[0]
-    return task.worlds_in(split, 0).codes(np.arange(min(12, split.size)))
+    return task.source_for(split, 0).codes(np.arange(min(12, split.size)))
 
 
 @pytest.mark.parametrize("name", ["trains", "kand-logic", "mnadd", "sudoku-mini", "robots", "clevr"])

@@ -20,7 +20,7 @@ def test_noise_in_the_last_bits_changes_no_pixel(task, settings):
     def noisy(numbers):
         return numbers * (1 + rng.choice([-2.3e-16, 0, 2.3e-16], np.shape(numbers)))
 
-    for world in made.worlds_in(made.splits()[0], 0).worlds(np.arange(3)):
+    for world in made.source_for(made.splits()[0], 0).worlds(np.arange(3)):
         usual = made.scene(world)
         known = {
             mesh: replace(mesh, vertices=noisy(mesh.vertices), normals=noisy(mesh.normals))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.base import DataError, Settings
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset, Recipe, make
 from assay.metrics import METRICS
 from assay.reporting import write_report
@@ -262,7 +262,7 @@ def test_names_at_the_boundary_are_not_taken_for_markup(strange):
 
 def test_predictions_of_another_program_need_not_name_a_seed(evenodd, tmp_path):
     data, knowledge = evenodd.symbols("test"), evenodd.knowledge
-    labels = {name: Answer(data.labels[:, place]) for place, name in enumerate(knowledge.label_names)}
+    labels = {name: Prediction(data.labels[:, place]) for place, name in enumerate(knowledge.label_names)}
     Predictions(evenodd.fingerprint, "test", data.index, labels).write(tmp_path / "mine.parquet", knowledge)
     page = write_report([tmp_path / "mine.parquet"], tmp_path / "report", dataset=evenodd)
     assert (

@@ -64,7 +64,7 @@ def test_a_folder_is_claimed_where_only_an_unfinished_run_was(tmp_path: Path) ->
     with pytest.raises(DataError, match="cannot use folder .*run': "):
         RunFolder(tmp_path / "file" / "run").claim()
     with pytest.raises(DataError, match="holds no finished run"):
-        RunFolder(tmp_path / "file" / "run").about()
+        RunFolder(tmp_path / "file" / "run").metadata()
 
 
 def test_a_folder_is_taken_away_only_while_it_is_empty(tmp_path: Path) -> None:
@@ -88,11 +88,11 @@ def test_a_seal_covers_all_but_itself_in_any_order() -> None:
 @pytest.mark.parametrize("missing", ["model", "seed", "config", "data", "knowledge", "layout"])
 def test_a_record_without_what_all_have_is_damaged(missing: str, tmp_path: Path) -> None:
     about = record(tmp_path)
-    assert RunFolder(tmp_path).about() == about
+    assert RunFolder(tmp_path).metadata() == about
     del about[missing]
     (tmp_path / RUN).write_text(json.dumps(about))
     with pytest.raises(DataError, match=r"run.json' is damaged; train again"):
-        RunFolder(tmp_path).about()
+        RunFolder(tmp_path).metadata()
 
 
 def test_a_record_whose_seal_is_wrong_or_gone_is_damaged(tmp_path: Path) -> None:
@@ -100,14 +100,14 @@ def test_a_record_whose_seal_is_wrong_or_gone_is_damaged(tmp_path: Path) -> None
     for damaged in (about, {**about, "sha256": "0"}):
         (tmp_path / RUN).write_text(json.dumps(damaged))
         with pytest.raises(DataError, match=r"run.json' is damaged; train again"):
-            RunFolder(tmp_path).about()
+            RunFolder(tmp_path).metadata()
 
 
 @pytest.mark.parametrize("text", ["{", "[]"])
 def test_a_record_that_is_no_record_is_damaged(text: str, tmp_path: Path) -> None:
     (tmp_path / RUN).write_text(text)
     with pytest.raises(DataError, match="is damaged"):
-        RunFolder(tmp_path).about()
+        RunFolder(tmp_path).metadata()
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 from assay.base import AssayError, DataError, Settings, rng_for
 from assay.contracts import read_predictions
 from assay.dataset import Dataset
-from assay.models import Order, load_model, train_run
+from assay.models import TrainSpec, load_model, train_run
 from assay.runs import RUN, RunFolder
 from tests.pixels import pixels, trained
 
@@ -24,7 +24,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("seals")
     data = pixels(place / "data")
     trained("cbm", data, place / "cbm", {"epochs": 1, "backbone": "mlp"})
-    train_run(Order("tree", Settings({})), data, place / "tree")
+    train_run(TrainSpec("tree", Settings({})), data, place / "tree")
     return place
 
 
@@ -40,7 +40,7 @@ def answers(place: Path, knowledge: Any) -> Any:
 
 
 READERS: dict[str, Callable[[Path], Any]] = {
-    "cbm/run.json": lambda place: RunFolder(place / "cbm").about(),
+    "cbm/run.json": lambda place: RunFolder(place / "cbm").metadata(),
     "cbm/model.safetensors": weights,
     "tree/program.json": lambda place: load_model(place / "tree").state(),
     "cbm/predictions/test.parquet": lambda place: answers(place, Dataset.open(place / "data").knowledge),
@@ -77,7 +77,7 @@ def test_runs_of_older_versions_have_no_hashes(place: Path) -> None:
     whole = record.read_bytes()
     old = {key: value for key, value in json.loads(whole).items() if key not in ("files", "sha256")}
     record.write_text(json.dumps(old))
-    assert RunFolder(place / "cbm").about() == old and load_model(place / "cbm").name == "cbm"
+    assert RunFolder(place / "cbm").metadata() == old and load_model(place / "cbm").name == "cbm"
     record.write_bytes(whole)
 
 
@@ -86,7 +86,7 @@ def test_a_seal_cannot_be_left_out(place: Path) -> None:
     whole = record.read_bytes()
     record.write_text(json.dumps({key: value for key, value in json.loads(whole).items() if key != "sha256"}))
     with pytest.raises(DataError, match="is damaged; train again"):
-        RunFolder(place / "cbm").about()
+        RunFolder(place / "cbm").metadata()
     record.write_bytes(whole)
 
 

@@ -8,7 +8,7 @@ from assay.base import ConfigError, Settings, UnknownName
 from assay.logic import Concept, ConceptSpace, bits, digits
 from assay.tasks import TASKS, TaskConfig, combinations, resize_splits
 from assay.worlds import Quota, Split
-from tests.toys import Coin, Shelf
+from tests.toys import Coin, Workspace
 
 
 class Held(Coin):
@@ -48,7 +48,7 @@ def test_listed_worlds_are_in_distribution_and_all_others_out_of_it():
     everything = task.space.all_codes()
     inside = [[int(code) for code in text] for text in ("000", "011", "110")]
     for name, split in by_name(task).items():
-        held = everything[task.worlds_in(split, 0).contains(everything)].tolist()
+        held = everything[task.source_for(split, 0).contains(everything)].tolist()
         assert sorted(held) == (inside if name != "ood" else [c for c in everything.tolist() if c not in inside])
 
 
@@ -64,7 +64,7 @@ def test_stages_share_the_examples_of_a_split():
 
 
 def test_truths_are_balanced_by_label_and_numbers_by_world_unless_asked_otherwise():
-    assert Coin().balance == Shelf().balance == TASKS["mnadd"](balance="label").balance == "label"
+    assert Coin().balance == Workspace().balance == TASKS["mnadd"](balance="label").balance == "label"
     assert TASKS["mnadd"]().balance == Coin(balance="world").balance == "world"
 
 

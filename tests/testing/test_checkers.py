@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, Config, DataError
-from assay.contracts import Answer, ModelOutput, Predictions
+from assay.contracts import ModelOutput, Prediction, Predictions
 from assay.dataset import Dataset
 from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge, bits, parse
 from assay.metrics import METRICS, Evidence, Metric
@@ -24,7 +24,7 @@ from assay.testing import (
     check_model,
     check_task,
     constant,
-    given_reading,
+    given_mapping,
     known_evidence,
     oracle,
     require,
@@ -179,12 +179,14 @@ class Fake(Model):
         said = oracle(data)
         if do and not self.can_intervene and self.obeys:
             raise DataError("no interventions")
-        labels = {n: Answer(a.codes, np.asarray(a.probabilities) * (1 - self.shift)) for n, a in said.labels.items()}
-        concepts = {n: Answer(a.codes) if self.hard else a for n, a in said.concepts.items() if self.says_concepts}
+        labels = {
+            n: Prediction(a.codes, np.asarray(a.probabilities) * (1 - self.shift)) for n, a in said.labels.items()
+        }
+        concepts = {n: Prediction(a.codes) if self.hard else a for n, a in said.concepts.items() if self.says_concepts}
         for name, codes in (do or {}).items():
             if self.obeys:
-                concepts[name] = Answer(codes, np.eye(3)[codes])
-        return replace(said, labels=labels, concepts=concepts, about=self.about())
+                concepts[name] = Prediction(codes, np.eye(3)[codes])
+        return replace(said, labels=labels, concepts=concepts, about=self.metadata())
 
 
 def tried(data: Dataset, settings: Mapping[str, Any] | None = None, **about: Any) -> dict[str, str | None]:
@@ -286,12 +288,12 @@ def test_reference_predictors(squares: Dataset) -> None:
 
 def test_a_given_reading_reasons_by_the_rule(squares: Dataset) -> None:
     data = squares["train"]
-    said = given_reading(data, {"square": {0: 2, 2: 0}})
+    said = given_mapping(data, {"square": {0: 2, 2: 0}})
     left, right = 2 - data.concepts[:, 0], 2 - data.concepts[:, 1]
     assert said.concepts["left"].codes.tolist() == left.tolist()
     assert said.concepts["right"].codes.tolist() == right.tolist()
     assert said.labels["brighter"].codes.tolist() == (left > right).astype(int).tolist()
-    assert given_reading(data, {}).concepts["left"].codes.tolist() == data.concepts[:, 0].tolist()
+    assert given_mapping(data, {}).concepts["left"].codes.tolist() == data.concepts[:, 0].tolist()
 
 
 def test_predictors_of_several_labels_and_encoders() -> None:
@@ -316,7 +318,7 @@ def test_predictors_of_several_labels_and_encoders() -> None:
     for name, size in (("sum", len(knowledge.label("sum").values)), ("same", 2)):
         probabilities = np.asarray(said.labels[name].probabilities)
         assert probabilities.tolist() == np.eye(size)[said.labels[name].codes].tolist()
-    read = given_reading(data, {"number": {3: 1, 1: 2}, "other": {"x": "y"}})  # 2 stays 2
+    read = given_mapping(data, {"number": {3: 1, 1: 2}, "other": {"x": "y"}})  # 2 stays 2
     a, c = ([{3: 1, 1: 2, 2: 2}[(3, 1, 2)[code]] for code in concepts[:, place]] for place in (0, 2))
     assert [(3, 1, 2)[code] for code in read.concepts["a"].codes] == a
     assert [(3, 1, 2)[code] for code in read.concepts["c"].codes] == c
@@ -440,19 +442,19 @@ class Fixed:
 def dealt(law: str, change: Any) -> str | None:
     """Return how a task breaks a law whose sources are changed."""
 
-    def worlds_in(self: Any, split: Split, seed: int) -> Any:
-        source = TwoSquares.worlds_in(self, split, seed)
+    def source_for(self: Any, split: Split, seed: int) -> Any:
+        source = TwoSquares.source_for(self, split, seed)
         return Fixed(source, **change(source))
 
-    return fault_of(law, worlds_in=worlds_in)
+    return fault_of(law, source_for=source_for)
 
 
 def test_worlds_depend_on_the_seed_alone() -> None:
     counter = iter(range(10**6))
     noise = lambda self, rng, codes, pool: {"noise": [next(counter) % 40] * 24}  # noqa: E731
     assert fault_of(DRAWN, style=noise) == "a world of split 'train' depends on those drawn with it"
-    later = lambda self, split, seed: TwoSquares.worlds_in(self, split, seed + next(counter))  # noqa: E731
-    assert fault_of(DRAWN, worlds_in=later) == "two draws with one seed differ"
+    later = lambda self, split, seed: TwoSquares.source_for(self, split, seed + next(counter))  # noqa: E731
+    assert fault_of(DRAWN, source_for=later) == "two draws with one seed differ"
 
     def late(source: Any) -> dict[str, Any]:
         def worlds(places: np.ndarray) -> list[World]:

@@ -10,7 +10,7 @@ from assay.base import Array, rng_for
 from assay.diagnosis import kinds_in_order
 from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.metrics import Evidence
-from assay.testing import SPECIMENS, Habitat, known_specimens
+from assay.testing import FAULTY_PREDICTORS, ZooTask, known_specimens
 
 SPACE = ConceptSpace(
     (
@@ -24,10 +24,10 @@ SPACE = ConceptSpace(
 USED, UNUSED = [0, 1, 2], [3, 4]
 
 
-def home_of(rules: dict[str, str], training: int = 400) -> Habitat:
+def home_of(rules: dict[str, str], training: int = 400) -> ZooTask:
     rng, sizes = rng_for(3, "habitat"), np.array(SPACE.sizes)
     test, ood, train = (rng.integers(sizes, size=(rows, 5)) for rows in (1000, 700, training))
-    return Habitat("toy", 0, Knowledge.of(SPACE, rules), {"test": test, "ood": ood}, train)
+    return ZooTask("toy", 0, Knowledge.of(SPACE, rules), {"test": test, "ood": ood}, train)
 
 
 LOOSE = home_of({"y": "(a + b) % 2 == 0", "z": "c == 1"})
@@ -40,7 +40,7 @@ SPARSE = home_of({"y": "(a + b) % 2 == 0", "z": "c == 1"}, 60)
 @cache
 def planted(name: str) -> Any:
     """Return a specimen in the first habitat that has room for it."""
-    tries = (SPECIMENS[name][1](home, rng_for(1, name)) for home in (LOOSE, STRICT))
+    tries = (FAULTY_PREDICTORS[name][1](home, rng_for(1, name)) for home in (LOOSE, STRICT))
     return next(found for found in tries if found is not None)
 
 
@@ -91,7 +91,7 @@ def test_the_silent_predict_right_labels(name: str, columns: list[int]) -> None:
 
 @pytest.mark.parametrize("name", ["memorised head", "memorised black box"])
 def test_the_memorised_are_right_on_worlds_of_training_only(name: str) -> None:
-    found = SPECIMENS[name][1](SPARSE, rng_for(1, name))
+    found = FAULTY_PREDICTORS[name][1](SPARSE, rng_for(1, name))
     assert found is not None
     held, shown = found.evidence["test"], set(map(tuple, SPARSE.training.tolist()))
     old = np.array([tuple(world) in shown for world in held.concepts.tolist()])
@@ -131,7 +131,7 @@ def test_a_missed_region_is_one_value_of_one_concept() -> None:
 
 @pytest.mark.parametrize("name", ["drawn shortcut", "exchanged concepts", "one concept", "shortcut elsewhere"])
 def test_shortcuts_need_room(name: str) -> None:
-    assert SPECIMENS[name][1](STRICT, rng_for(1, name)) is None
+    assert FAULTY_PREDICTORS[name][1](STRICT, rng_for(1, name)) is None
 
 
 NO_ROOM = {"mixture 10 %"}
@@ -140,7 +140,7 @@ NO_ROOM = {"mixture 10 %"}
 
 @pytest.mark.parametrize("name", sorted(set(known_specimens()) - NO_ROOM))
 def test_every_specimen_asks_for_words_that_there_are_and_is_the_same_each_time(name: str) -> None:
-    about, plant = SPECIMENS[name]
+    about, plant = FAULTY_PREDICTORS[name]
     found, words = planted(name), set(kinds_in_order())
     assert about.endswith(".") and found.required and found.concepts <= set(SPACE.names)
     asked = set().union(*found.required, found.first)
@@ -155,6 +155,6 @@ def test_every_specimen_asks_for_words_that_there_are_and_is_the_same_each_time(
 def test_a_habitat_where_nothing_varies_has_no_room() -> None:
     """Whatever needs concepts that vary leaves such a habitat out, and does not fail."""
     rows = np.zeros((200, 5), dtype=np.int64)
-    still = Habitat("still", 0, LOOSE.knowledge, {"test": rows, "ood": rows}, rows[:50])
-    left_out = [name for name, (_, plant) in SPECIMENS.items() if plant(still, rng_for(1, name)) is None]
+    still = ZooTask("still", 0, LOOSE.knowledge, {"test": rows, "ood": rows}, rows[:50])
+    left_out = [name for name, (_, plant) in FAULTY_PREDICTORS.items() if plant(still, rng_for(1, name)) is None]
     assert {"one noisy concept", "one value missed", "unused collapsed", "read from another"} <= set(left_out)

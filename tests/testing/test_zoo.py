@@ -8,7 +8,7 @@ import pytest
 from assay.base import rng_for
 from assay.diagnosis import diagnose
 from assay.logic import Concept, ConceptSpace, Knowledge
-from assay.testing import SPECIMENS, Habitat, Survey, habitat, known_specimens, survey
+from assay.testing import FAULTY_PREDICTORS, Survey, ZooTask, known_specimens, survey, zoo_task
 from tests.samples import needs_task
 
 HOMES = ("mnadd-evenodd", "robots")
@@ -16,11 +16,11 @@ HOMES = ("mnadd-evenodd", "robots")
 
 
 @pytest.fixture(scope="module")
-def homes() -> list[Habitat]:
-    return [habitat(task) for task in HOMES]
+def homes() -> list[ZooTask]:
+    return [zoo_task(task) for task in HOMES]
 
 
-def test_known_faults_are_told_and_no_others(homes: list[Habitat]) -> None:
+def test_known_faults_are_told_and_no_others(homes: list[ZooTask]) -> None:
     total, names = Survey(), 0
     for _, counts in survey(homes):
         names += 1
@@ -29,7 +29,7 @@ def test_known_faults_are_told_and_no_others(homes: list[Habitat]) -> None:
         total.forbidden += counts.forbidden
         total.falsely_reported += counts.falsely_reported
         total.misses += counts.misses
-    assert names == len(SPECIMENS) >= 50
+    assert names == len(FAULTY_PREDICTORS) >= 50
     assert total.reported >= 0.98 * total.required > 80, total.misses
     assert total.falsely_reported <= 0.01 * total.forbidden, total.misses
 
@@ -37,7 +37,7 @@ def test_known_faults_are_told_and_no_others(homes: list[Habitat]) -> None:
 SPACE = ConceptSpace((Concept("a", (0, 1, 2)), Concept("b", (0, 1, 2)), Concept("c", (7,)), Concept("d", (0, 1))))
 KNOWLEDGE = Knowledge.of(SPACE, {"y": "(a + b) % 2 == 0"})
 TEST = np.array([[0, 1, 0, 0], [2, 2, 0, 1], [1, 0, 0, 1], [2, 0, 0, 1]])
-HOME = Habitat(
+HOME = ZooTask(
     "toy", 0, KNOWLEDGE, {"test": TEST, "ood": TEST[:2]}, np.array([[0, 0, 0, 0], [2, 2, 0, 1], [1, 2, 0, 0]])
 )
 
@@ -45,16 +45,16 @@ HOME = Habitat(
 # -- what is counted ---------------------------------------------------------------------------------------------------
 
 
-def whole(task: str = "toy", seed: int = 0) -> Habitat:
+def whole(task: str = "toy", seed: int = 0) -> ZooTask:
     """Return a habitat of every world twenty times."""
     worlds = np.tile(SPACE.all_codes(), (20, 1))
-    return Habitat(task, seed, KNOWLEDGE, {"test": worlds}, worlds)
+    return ZooTask(task, seed, KNOWLEDGE, {"test": worlds}, worlds)
 
 
 def test_a_survey_counts_each_thing_that_was_required() -> None:
     """Four things are asked of a diagnosis of a right model: that it is sound, noisy, first noisy, and names `a`."""
     assert "oracle" in known_specimens()
-    right = SPECIMENS["oracle"][1](whole(), rng_for(0))
+    right = FAULTY_PREDICTORS["oracle"][1](whole(), rng_for(0))
     assert right is not None
     found = diagnose(right.evidence)
     asked = {"note": "", "first": frozenset(), "concepts": frozenset()}
@@ -76,11 +76,11 @@ def test_a_survey_counts_each_thing_that_was_required() -> None:
 
 
 def test_a_survey_passes_over_habitats_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = SPECIMENS["oracle"][1](whole(), rng_for(0))
+    right = FAULTY_PREDICTORS["oracle"][1](whole(), rng_for(0))
     assert right is not None
     opaque = replace(right, required=(frozenset({"opaque"}),), forbidden=frozenset(), first=frozenset())
     plant = lambda home, rng: None if home.task == "small" else opaque  # noqa: E731
-    monkeypatch.setitem(SPECIMENS, "toy of a test", ("A toy.", plant))
+    monkeypatch.setitem(FAULTY_PREDICTORS, "toy of a test", ("A toy.", plant))
     ((name, counts),) = survey([whole("small"), whole("large", 4)], ["toy of a test"])
     assert name == "toy of a test"
     assert counts == Survey(1, 1, 0, 0, 0, ["toy of a test on large, seed 4: no opaque (told: sound)"])
@@ -101,8 +101,8 @@ def test_a_habitat_knows_what_its_rule_uses_and_which_readings_keep_its_labels()
 
 @needs_task("mnadd-evenodd")
 def test_a_habitat_has_the_worlds_of_a_task() -> None:
-    home = habitat("mnadd-evenodd", sizes={"train": 50, "test": 20, "hard": 7})
+    home = zoo_task("mnadd-evenodd", sizes={"train": 50, "test": 20, "hard": 7})
     assert (home.task, home.seed, home.training.shape) == ("mnadd-evenodd", 0, (50, 2))
     assert {name: len(codes) for name, codes in home.splits.items()} == {"test": 20, "ood": 300, "hard": 7}
-    other = habitat("mnadd-evenodd", seed=1, sizes={"train": 50})
+    other = zoo_task("mnadd-evenodd", seed=1, sizes={"train": 50})
     assert other.seed == 1 and other.training.tolist() != home.training.tolist()

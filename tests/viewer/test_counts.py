@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset
 from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, parse
 from assay.render import Layout, Picture
@@ -112,8 +112,8 @@ def uneven(opened, tmp_path_factory):
             rows = list(said[split][run])
             labels, concepts = (np.array([said[split][run][row][part] for row in rows]) for part in (0, 1))
             index = np.array([truth.index[row] for row in rows])
-            named = {name: Answer(labels[:, place]) for place, name in enumerate("yz")}
-            spoken = {} if run == "mute" else {name: Answer(concepts[:, place]) for place, name in enumerate("abc")}
+            named = {name: Prediction(labels[:, place]) for place, name in enumerate("yz")}
+            spoken = {} if run == "mute" else {name: Prediction(concepts[:, place]) for place, name in enumerate("abc")}
             answers = Predictions(dataset.fingerprint, split, index, named, spoken)
             answers.write(path / f"predictions/{split}.parquet", dataset.knowledge)
     return opened(folder), truths, said

@@ -111,7 +111,7 @@ def test_a_task_is_shown_by_its_first_training_worlds(viewer):
 
     task = TASKS["mnlogic"]()
     page = viewer.get("tasks/mnlogic.json")
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(len(page["examples"])))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(len(page["examples"])))
     pictures = [encode_png(task.render(world).image) for world in worlds]
     assert [decoded(example["image"]) for example in page["examples"]] == pictures and len(pictures) == 8
     assert decoded(viewer.get("tasks/mnlogic/picture.json")["image"]) == pictures[0]

@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 import pytest
 
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.logic import Concept, ConceptSpace, Knowledge
 from assay.render import Box, Layout, ObjectBox, Picture
 from assay.tasks import Task
@@ -237,8 +237,8 @@ def evil_files(folder):
     """A dataset and a run in which every text that a user can give is markup."""
     dataset = written(Evil(), folder / "data")
     data = dataset["test"]
-    labels = {"same": Answer(1 - data.labels[:, 0])}
-    concepts = {name: Answer(np.zeros(len(data), dtype=np.int64)) for name in ("one", "two")}
+    labels = {"same": Prediction(1 - data.labels[:, 0])}
+    concepts = {name: Prediction(np.zeros(len(data), dtype=np.int64)) for name in ("one", "two")}
     Predictions(dataset.fingerprint, "test", data.index, labels, concepts, {"model": EVIL}).write(
         folder / f"{EVIL}.parquet", dataset.knowledge
     )

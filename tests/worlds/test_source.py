@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.base import Codes, FormulaError, KnowledgeError
-from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, Odds, Var, bits, digits, parity, parse
+from assay.logic import Concept, ConceptSpace, Constraint, Knowledge, LabelNoise, Var, bits, digits, parity, parse
 from assay.worlds import LUCK, Split, Style, WorldSource, labels_of
 
 SUM = Knowledge.of(digits(["a", "b"]), {"sum": "a + b"})
@@ -128,7 +128,7 @@ def test_styles_are_drawn_for_a_place_with_its_concepts_and_pool() -> None:
 
 
 def test_each_label_left_to_chance_has_a_number_of_its_own() -> None:
-    odds = {name: Odds(parse("2 * a - 1"), 0.5) for name in ("y", "z")}
+    odds = {name: LabelNoise(parse("2 * a - 1"), 0.5) for name in ("y", "z")}
     knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a", "x": "b", "z": "a"}, odds=odds)
     held = WorldSource(knowledge, Split("train", 50), 0, "test", style=lambda *_: {"own": 1})
     worlds, codes = held.worlds(np.arange(50)), held.codes(np.arange(50))

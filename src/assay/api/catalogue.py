@@ -267,11 +267,11 @@ def _shortcuts(task: str, knowledge: "Knowledge", settings: Settings) -> str:
     """Say how many reasoning shortcuts the training worlds allow."""
     if sum(len(concept.values) for concept in knowledge.space.concepts) > MOST_VALUES:
         return f"reasoning shortcuts: not counted; run assay count {task}"
-    from assay.counting import count_readings, numerals
+    from assay.counting import count_shortcuts, numerals
     from assay.dataset import training_support
 
     knowledge, support = training_support(task, settings, 0)
-    count = count_readings(knowledge, "shared", support, seconds=2.0)
+    count = count_shortcuts(knowledge, "shared", support, seconds=2.0)
     worlds, rest = f"{len(support):,} training worlds", f"; {count.unused_text}" if count.unused else ""
     return f"{numerals(*count.shortcuts)} reasoning shortcuts keep the labels of {worlds}{rest} (assay count {task})"
 

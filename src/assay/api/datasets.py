@@ -299,7 +299,7 @@ def count(
     **supervised
         More concepts that are supervised, as `supervise` has them: `a=True`, `a=[3, 4]`.
     """
-    from assay.counting import count_readings
+    from assay.counting import count_shortcuts
 
     knowledge, training = _trained_on(source, config, seed)
     worlds = _worlds(knowledge, training, support, seed)
@@ -309,7 +309,7 @@ def count(
         knowledge.space.place(name)  # refuses one that is not there
     with progress_bar(progress) as bar:
         bar("counting reasoning shortcuts", 0, 0, f"at most {seconds:g} s")
-        return count_readings(knowledge, family, worlds, given, seconds)
+        return count_shortcuts(knowledge, family, worlds, given, seconds)
 
 
 def _trained_on(

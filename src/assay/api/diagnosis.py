@@ -249,7 +249,7 @@ def intervene(
     """
     from assay.dataset import redrawing_for
     from assay.diagnosis import InterventionPlan
-    from assay.diagnosis import intervene as carry_out
+    from assay.diagnosis import intervene as run_plan
     from assay.lab import answering_for
     from assay.models import reader_for
 
@@ -275,8 +275,8 @@ def intervene(
             bar("intervening", number, len(folders), title)
             answering, facts = answering_for(folder, data, asked.split)
             name = str(folder) if folder.name in results else folder.name
-            results[name] = carry_out(asked, data, answering, redraw, answers)
-            about[name] = facts if answers is None else {**facts, "reader": answers.about()}
+            results[name] = run_plan(asked, data, answering, redraw, answers)
+            about[name] = facts if answers is None else {**facts, "reader": answers.metadata()}
     return next(iter(results.values())) if isinstance(run, (Run, Path, str)) else Interventions(results, data, about)
 
 

@@ -26,7 +26,16 @@ from assay.base import (
     shorten,
     suggestion,
 )
-from assay.contracts import CONCEPT, LABEL, PAIRS, Answer, Predictions, answers_in, apply_constraints, read_predictions
+from assay.contracts import (
+    CONCEPT,
+    LABEL,
+    PAIRS,
+    Prediction,
+    Predictions,
+    answers_in,
+    apply_constraints,
+    read_predictions,
+)
 from assay.dataset import Dataset, SplitData
 from assay.exchange import read_other_rule
 from assay.logic import Knowledge, Value
@@ -80,7 +89,7 @@ def _from_table(data: SplitData, table: pa.Table, about: Mapping[str, Any] | Non
     return Predictions(data.fingerprint, data.name, data.index, labels, concepts, dict(about or {}))
 
 
-def _answers(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Answer]:
+def _answers(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Prediction]:
     if not isinstance(given, Mapping):
         if len(named) != 1:
             return _stacked(given, named, kind, rows)
@@ -92,7 +101,7 @@ def _answers(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str
     return {name: _answer(column, known[name], f"{kind} {name!r}", rows) for name, column in given.items()}
 
 
-def _stacked(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Answer]:
+def _stacked(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Prediction]:
     """Return the answers of one array of codes with a column for each name, or of a list with an array for each."""
     if isinstance(given, (list, tuple)) and len(given) == len(named) and np.ndim(as_array(given[0])) > 0:
         columns = list(given)
@@ -109,17 +118,17 @@ def _stacked(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str
     return {name: _answer(column, values, f"{kind} {name!r}", rows) for (name, values), column in pairs}
 
 
-def _answer(given: Any, values: Sequence[Value], what: str, rows: int) -> Answer:
+def _answer(given: Any, values: Sequence[Value], what: str, rows: int) -> Prediction:
     array = as_array(given)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array[:, 0]
     if len(array.shape) not in (1, 2) or len(array) != rows:
         raise DataError(f"{what}: expected {rows} rows, one for each example, not shape {array.shape}")
     if array.ndim == 2:
-        return Answer.of(_probabilities(array, len(values), what))
+        return Prediction.of(_probabilities(array, len(values), what))
     if np.issubdtype(array.dtype, np.floating) and len(values) == 2 and not np.isin(array, (0.0, 1.0)).all():
-        return Answer.of(_probabilities(np.stack([1 - array, array], axis=1), 2, what))
-    return Answer(_codes(array, values, what))
+        return Prediction.of(_probabilities(np.stack([1 - array, array], axis=1), 2, what))
+    return Prediction(_codes(array, values, what))
 
 
 def _codes(array: Array, values: Sequence[Value], what: str) -> Array:

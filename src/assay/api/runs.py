@@ -27,8 +27,8 @@ from assay.dataset import Dataset, SplitData, cache_folder, versions
 from assay.runs import RUN, RunFolder
 
 if TYPE_CHECKING:
-    from assay.lab import MendingCurve
-    from assay.models import Epoch, Model, Order
+    from assay.lab import AcquisitionCurve
+    from assay.models import Epoch, Model, TrainSpec
 
 
 @dataclass(frozen=True, repr=False)
@@ -69,9 +69,9 @@ class Run:
         return RunFolder(self.folder).record
 
     @property
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """What was trained on what: model, seed, settings, versions."""
-        return RunFolder(self.folder).about()
+        return RunFolder(self.folder).metadata()
 
     @cached_property
     def model(self) -> "Model":
@@ -111,7 +111,7 @@ class Run:
 
 def trained_run(run: Run | Path | str, dataset: Data | None = None) -> Run:
     """Return a run that was trained, refusing a folder that holds none before the dataset is opened."""
-    RunFolder(run.folder if isinstance(run, Run) else Path(run)).about()
+    RunFolder(run.folder if isinstance(run, Run) else Path(run)).metadata()
     return Run.open(run, dataset)
 
 
@@ -178,11 +178,11 @@ def train(
     **settings
         Settings of the model, such as `epochs`.
     """
-    from assay.models import MODELS, Order
+    from assay.models import MODELS, TrainSpec
 
     name = MODELS.resolve(model)
     data = open_dataset(dataset)
-    order = Order(name, merge_settings(config, settings), seed, log=log)
+    order = TrainSpec(name, merge_settings(config, settings), seed, log=log)
     if seeds is None:
         return _train_one(order, data, None if output is None else Path(output), progress)
     if output is None:
@@ -190,7 +190,7 @@ def train(
     return _train_several(order, list(seeds), data, Path(output), progress)
 
 
-def _train_one(order: "Order", dataset: Dataset, output: Path | None, progress: bool | None) -> Run:
+def _train_one(order: "TrainSpec", dataset: Dataset, output: Path | None, progress: bool | None) -> Run:
     """Train one seed, unless it is there: in the cache by its name, elsewhere by what its record says."""
     from assay.models import finished_already, train_run
 
@@ -207,7 +207,7 @@ def _train_one(order: "Order", dataset: Dataset, output: Path | None, progress: 
 
 
 def _train_several(
-    order: "Order", seeds: list[int], dataset: Dataset, output: Path, progress: bool | None
+    order: "TrainSpec", seeds: list[int], dataset: Dataset, output: Path, progress: bool | None
 ) -> list[Run]:
     """Train several seeds side by side, unless all are there."""
     from assay.models import finished_already, train_together
@@ -231,7 +231,7 @@ def _note(epoch: "Epoch") -> str:
     return f"{epoch.phase} epoch {epoch.number}, loss {epoch.loss:.3f}{score}"
 
 
-def _cached(order: "Order", dataset: Dataset) -> Path:
+def _cached(order: "TrainSpec", dataset: Dataset) -> Path:
     """Return the folder in the cache for what is to be trained."""
     from assay.models import MODELS
 
@@ -283,7 +283,7 @@ def mend(
     progress: bool | None = None,
     config: ConfigSource = None,
     **settings: Any,
-) -> "MendingCurve":
+) -> "AcquisitionCurve":
     """Diagnose a run, buy what a strategy chooses, retrain, and again until it is sound or the budget is spent.
 
     Each round is a run in `output`; the same call goes on where an earlier one was stopped.

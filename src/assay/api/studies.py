@@ -19,7 +19,7 @@ from assay.lab import (
     study_from,
     verdict_lines,
 )
-from assay.lab import run_study as carry_out
+from assay.lab import run_study as run
 from assay.models import check_log
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def run_study(
     if plan:
         return StudyResult(planned.output, planned.output / "report.html", names=names)
     with progress_bar(progress) as bar:
-        page = carry_out(planned, say, bar, pool)
+        page = run(planned, say, bar, pool)
     return StudyResult(planned.output, page, tuple(verdict_lines(planned.runs, planned.output)), names)
 
 

@@ -20,7 +20,7 @@ from assay.lab import (
     read_rows,
     write_board,
 )
-from assay.lab import run_suite as carry_out
+from assay.lab import run_suite as run
 from assay.lab import score_entry as rows_of_entry
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def run_suite(
     order = SuiteOrder(find_suite(suite), tuple(models), tuple(datasets), tuple(seeds), discard)
     place = None if records is None else Path(records)
     with progress_bar(progress) as bar:
-        rows = carry_out(order, Path(output), place, say, bar, _pool(workers))
+        rows = run(order, Path(output), place, say, bar, _pool(workers))
     return SuiteResult(Path(output), suite, tuple(rows), place)
 
 

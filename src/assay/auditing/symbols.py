@@ -207,7 +207,7 @@ WORST_FIRST: tuple[Status, ...] = ("fail", "note", NOT_CHECKED, "pass")
 
 
 @dataclass(frozen=True)
-class Doubt:
+class LabelIssues:
     """The rows whose label is doubted, of the rows that could be judged."""
 
     rows: Array
@@ -265,37 +265,37 @@ def _place(rows: Array, data: AuditedDataset) -> str:
     return f"row {row}"
 
 
-def unequal(labels: Codes, concepts: Codes) -> Doubt:
+def unequal(labels: Codes, concepts: Codes) -> LabelIssues:
     """Return the rows whose label is not the most frequent one of their world, among worlds met three times.
 
     >>> unequal(np.array([1, 1, 1, 0]), np.array([[0], [0], [0], [0]])).rows.tolist()
     [3]
     """
     if not len(labels):
-        return Doubt(np.zeros(0, dtype=np.int64), 0)
+        return LabelIssues(np.zeros(0, dtype=np.int64), 0)
     _, worlds = np.unique(concepts, axis=0, return_inverse=True)
     worlds = worlds.ravel()
     counts = np.zeros((worlds.max() + 1, labels.max() + 1), dtype=np.int64)
     np.add.at(counts, (worlds, labels), 1)
     often = counts.sum(axis=1)[worlds] >= FEWEST_MET
-    return Doubt(np.flatnonzero(often & (counts.argmax(axis=1)[worlds] != labels)), int(often.sum()))
+    return LabelIssues(np.flatnonzero(often & (counts.argmax(axis=1)[worlds] != labels)), int(often.sum()))
 
 
-def denied(labels: Codes, concepts: Codes) -> Doubt:
+def denied(labels: Codes, concepts: Codes) -> LabelIssues:
     """Return the rows whose label a forest, learned on other rows, denies; none are judged where it learns nothing."""
     values, known = np.unique(labels, return_inverse=True)
     if len(labels) < FEWEST_ROWS or min(np.bincount(known), default=0) < FOLDS:
-        return Doubt(np.zeros(0, dtype=np.int64), 0)
+        return LabelIssues(np.zeros(0, dtype=np.int64), 0)
     forest = import_extra("sklearn.ensemble", PURPOSE).RandomForestClassifier(100, random_state=0, n_jobs=1)
     predict = import_extra("sklearn.model_selection", PURPOSE).cross_val_predict
     inputs = np.concatenate([column[:, None] == np.unique(column)[None, 1:] for column in concepts.T], axis=1)
     chances = np.asarray(predict(forest, inputs, known, cv=FOLDS, method="predict_proba"))
     if (chances.argmax(axis=1) == known).mean() < LEARNED:
-        return Doubt(np.zeros(0, dtype=np.int64), 0)
+        return LabelIssues(np.zeros(0, dtype=np.int64), 0)
     usual = np.array([chances[known == value, value].mean() for value in range(len(values))])
     confident = np.where(chances >= usual, chances, -1.0)
     wrong = (confident.max(axis=1) >= 0) & (confident.argmax(axis=1) != known)
-    return Doubt(np.flatnonzero(wrong), len(labels))
+    return LabelIssues(np.flatnonzero(wrong), len(labels))
 
 
 @dataclass(frozen=True)

@@ -114,8 +114,8 @@ if TYPE_CHECKING:
     from assay.base.remote import refuse_outward as refuse_outward
     from assay.base.remote import refuse_remote as refuse_remote
     from assay.base.seeds import GOLDEN as GOLDEN
-    from assay.base.seeds import Deck as Deck
     from assay.base.seeds import Draws as Draws
+    from assay.base.seeds import SeededPermutation as SeededPermutation
     from assay.base.seeds import Streams as Streams
     from assay.base.seeds import digest as digest
     from assay.base.seeds import fractions as fractions

@@ -1,7 +1,7 @@
 """The only place where random numbers come from, each a function of a seed and a purpose.
 
-`rng_for` gives the generator of one item; a `Deck` permutes a finite set again and again, so that draws are random and
-balanced, with access to any position without computing those before it.
+`rng_for` gives the generator of one item; a `SeededPermutation` permutes a finite set again and again, so that draws
+are random and balanced, with access to any position without computing those before it.
 """
 
 import hashlib
@@ -87,10 +87,10 @@ def numbers_below(words: Array, bounds: Array | int) -> Array:
 
 
 @dataclass(frozen=True)
-class Deck:
+class SeededPermutation:
     """An endless sequence over `size` items: every round has each item once, each round in a new random order.
 
-    >>> sorted(Deck(5, 0, "doc").deal(np.arange(5)).tolist())
+    >>> sorted(SeededPermutation(5, 0, "doc").deal(np.arange(5)).tolist())
     [0, 1, 2, 3, 4]
     """
 

@@ -30,6 +30,7 @@ from assay.cli.console import (
 
 if TYPE_CHECKING:
     from assay.contracts import RunRecord
+    from assay.lab import AcquisitionCurve
 
 
 def train(
@@ -73,10 +74,10 @@ def train(
     trained, name = run.model, run.record.model
     last = [epoch.score for epoch in trained.history if epoch.phase == trained.history[-1].phase]
     if as_json:
-        words = {"learned": trained.in_words(), "coverage": trained.coverage()}
-        print_json({"run": str(output), **trained.about(), "history": trained.history_as_dicts(), **words})
+        words = {"learned": trained.describe(), "coverage": trained.coverage()}
+        print_json({"run": str(output), **trained.metadata(), "history": trained.history_as_dicts(), **words})
         return
-    for line in (*trained.in_words(), *trained.coverage(), *_notes(run.record)):
+    for line in (*trained.describe(), *trained.coverage(), *_notes(run.record)):
         say(line)
     best = "not computed" if math.isnan(max(last)) else f"{max(last):.3f}"
     say(f"trained {name} for {len(trained.history)} epochs; best F1 on validation {best}")
@@ -96,10 +97,6 @@ def _notes(record: "RunRecord") -> list[str]:
             f"average, forgetting {accuracy['forgetting']:.3f}"
         )
     return lines
-
-
-if TYPE_CHECKING:
-    from assay.lab import MendingCurve
 
 
 def mend(
@@ -142,7 +139,7 @@ def mend(
     _print(curve, run, output)
 
 
-def _print(curve: "MendingCurve", run: Path, output: Path) -> None:
+def _print(curve: "AcquisitionCurve", run: Path, output: Path) -> None:
     print_table(list(curve.head), [one.cells for one in curve.rounds])
     print_text(curve.text)
     last = run if len(curve.rounds) == 1 else output / curve.rounds[-1].run

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import SplitRecord as SplitRecord
     from assay.contracts.manifest import fingerprint as fingerprint
     from assay.contracts.manifest import to_json as to_json
-    from assay.contracts.predictions import Answer as Answer
+    from assay.contracts.predictions import Prediction as Prediction
     from assay.contracts.predictions import Predictions as Predictions
     from assay.contracts.predictions import answers_in as answers_in
     from assay.contracts.predictions import apply_constraints as apply_constraints

@@ -42,14 +42,14 @@ HASHED = "x" * 64
 
 
 @dataclass(frozen=True, repr=False)
-class Answer:
+class Prediction:
     """What a model says of one label or concept: codes (-1 where it says nothing), and perhaps probabilities."""
 
     codes: Codes
     probabilities: Array | None = None
 
     @classmethod
-    def of(cls, probabilities: Array) -> "Answer":
+    def of(cls, probabilities: Array) -> "Prediction":
         """Return the answer of a model that gives probabilities."""
         return cls(probabilities.argmax(axis=1), probabilities)
 
@@ -65,8 +65,8 @@ class Predictions:
     fingerprint: str
     split: str
     index: Array
-    labels: Mapping[str, Answer]
-    concepts: Mapping[str, Answer] = field(default_factory=dict)
+    labels: Mapping[str, Prediction]
+    concepts: Mapping[str, Prediction] = field(default_factory=dict)
     about: Mapping[str, Any] = field(default_factory=dict)
 
     def write(self, path: Path, knowledge: Knowledge) -> None:
@@ -93,9 +93,9 @@ class Predictions:
 
 
 def _columns_of(
-    knowledge: Knowledge, labels: Mapping[str, Answer], concepts: Mapping[str, Answer]
-) -> list[tuple[str, Sequence[Value], Answer]]:
-    columns: list[tuple[str, Sequence[Value], Answer]] = []
+    knowledge: Knowledge, labels: Mapping[str, Prediction], concepts: Mapping[str, Prediction]
+) -> list[tuple[str, Sequence[Value], Prediction]]:
+    columns: list[tuple[str, Sequence[Value], Prediction]] = []
     columns += [(LABEL + x.name, x.values, labels[x.name]) for x in knowledge.labels if x.name in labels]
     columns += [(CONCEPT + c.name, c.values, concepts[c.name]) for c in knowledge.space.concepts if c.name in concepts]
     return columns
@@ -220,7 +220,7 @@ def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] 
         )
 
 
-def answers_in(table: Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Answer], dict[str, Answer]]:
+def answers_in(table: Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Prediction], dict[str, Prediction]]:
     """Return what a table says of labels and of concepts.
 
     Parameters
@@ -288,7 +288,9 @@ def _refuse_twice(index: Array, path: Path) -> None:
         raise DataError(f"{path.name}: column 'index' names an example twice")
 
 
-def _answers(table: Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str) -> dict[str, Answer]:
+def _answers(
+    table: Table, named: Sequence[tuple[str, Sequence[Value]]], prefix: str, place: str
+) -> dict[str, Prediction]:
     answers = {}
     for name, values in named:
         key = prefix + name
@@ -296,9 +298,9 @@ def _answers(table: Table, named: Sequence[tuple[str, Sequence[Value]]], prefix:
         if key + PROBABILITIES in table.column_names:
             probabilities = _probabilities(table[key + PROBABILITIES], len(values), f"{place}: {key + PROBABILITIES}")
         if key in table.column_names:
-            answers[name] = Answer(from_column(table[key], values, f"{place}: {key}"), probabilities)
+            answers[name] = Prediction(from_column(table[key], values, f"{place}: {key}"), probabilities)
         elif probabilities is not None:
-            answers[name] = Answer.of(probabilities)
+            answers[name] = Prediction.of(probabilities)
     return answers
 
 
@@ -364,13 +366,13 @@ def apply_constraints(predictions: Predictions, knowledge: Knowledge, labels_by_
         probabilities.append(answer.probabilities)
     decoded = decoder(probabilities)
     both = zip(knowledge.space.names, decoded.codes.T, probabilities, strict=True)
-    concepts = {name: Answer(codes, own) for name, codes, own in both}
+    concepts = {name: Prediction(codes, own) for name, codes, own in both}
     labels = dict(predictions.labels)
     if labels_by_rule:
         knowledge.require_rule("labels by the rule")
         codes_by_rule = np.full((len(decoded.codes), len(knowledge.labels)), -1)
         codes_by_rule[decoded.solved] = knowledge.labels_of(decoded.codes[decoded.solved])
-        labels = {name: Answer(codes_by_rule[:, place]) for place, name in enumerate(knowledge.label_names)}
+        labels = {name: Prediction(codes_by_rule[:, place]) for place, name in enumerate(knowledge.label_names)}
     counts = {
         "changed": int((decoded.changed > 0).sum()),
         "not_proven": int((~decoded.proven).sum()),

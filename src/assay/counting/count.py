@@ -1,4 +1,4 @@
-"""`count_readings`: the number of optimal readings of a rule in a class of readings, on a support, within a budget."""
+"""`count_shortcuts`: the number of optimal readings of a rule in a class of readings, on a support, within a budget."""
 
 import math
 import time
@@ -19,7 +19,7 @@ from assay.counting.problem import (
     deciding_concepts,
     most_readings,
 )
-from assay.counting.readings import Readings, WorldReadings
+from assay.counting.readings import ConceptMappings, WorldReadings
 from assay.counting.solver import OutOfTime
 from assay.logic import TRUE, Knowledge
 
@@ -42,7 +42,7 @@ class ReadingCount:
     high: int
     method: str
     seconds: float
-    readings: Readings | None = None
+    readings: ConceptMappings | None = None
     """Those of the concepts that the rule uses, if their number is exact and the family is a table of entries."""
     supervised: tuple[str, ...] = field(default=())
     idle: int = 1
@@ -99,7 +99,7 @@ class ReadingCount:
         """Return the counting problem as clauses, with a projection on the entries of a reading."""
         return encode_problem(self._table().problem).to_dimacs()
 
-    def _table(self) -> Readings:
+    def _table(self) -> ConceptMappings:
         if self.readings is None:
             raise ConfigError(
                 f"--check and --write need an exact count of a table of entries, not family {self.family!r}"
@@ -129,7 +129,7 @@ def describe_unused(number: int) -> str:
     return f"{number:,} concepts are not in the rule: no label can identify them"
 
 
-def count_readings(
+def count_shortcuts(
     knowledge: Knowledge,
     family: str = "shared",
     support: Codes | None = None,
@@ -140,7 +140,7 @@ def count_readings(
     """Count the readings that keep the labels of every world of the support; without a support, of every world.
 
     >>> from assay.logic.concepts import bits
-    >>> count_readings(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
+    >>> count_shortcuts(Knowledge.of(bits(["a", "b", "c"]), {"y": "xor(a, b, c)"}), "block").total
     24
 
     Parameters
@@ -195,7 +195,7 @@ def _nothing_used(problem: Problem, start: float, worlds: Codes | None) -> Readi
 def _listed(problem: Problem, seconds: float, start: float) -> ReadingCount:
     """Count on a support that is listed."""
     try:
-        return _bounded(Readings(problem, seconds), start)
+        return _bounded(ConceptMappings(problem, seconds), start)
     except OutOfTime as error:
         most = most_readings(problem.knowledge.space, problem.family) // problem.idle
         took, why = time.monotonic() - start, f"bounds only: {error}"
@@ -212,7 +212,7 @@ def _whole_worlds(knowledge: Knowledge, worlds: Codes | None, supervised: Superv
     return ReadingCount("per-world", len(worlds), total, total, "closed form", took, None, known, 1, readings.unused)
 
 
-def _bounded(readings: Readings, start: float) -> ReadingCount:
+def _bounded(readings: ConceptMappings, start: float) -> ReadingCount:
     """Count, or on the end of time or an interruption give bounds: each independent part is counted or it is not."""
     solver, problem = readings.solver, readings.problem
     low = high = solver.free(solver.mask(readings.part))

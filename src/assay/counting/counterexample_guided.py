@@ -12,9 +12,9 @@ from itertools import product
 
 import numpy as np
 
-from assay.base import Array, Codes, Deck, TooLarge
+from assay.base import Array, Codes, SeededPermutation, TooLarge
 from assay.counting.problem import Cell, Problem, ReadingClass, Supervised, cells, deciding_concepts
-from assay.counting.readings import Readings
+from assay.counting.readings import ConceptMappings
 from assay.counting.solver import OutOfTime, check_time
 from assay.logic import (
     TRUE,
@@ -54,13 +54,13 @@ def prove_on_all(
     supervised: Supervised,
     seconds: float,
     used: frozenset[int] | None = None,
-) -> tuple[Readings, bool]:
+) -> tuple[ConceptMappings, bool]:
     """Return the used concepts' readings that are optimal on a sample, and whether all are proved on all worlds."""
     deadline = time.monotonic() + seconds
     support, used = sample_worlds(knowledge, family, SAMPLE), deciding_concepts(knowledge) if used is None else used
     while True:
         problem = Problem(knowledge, family, support, used=used).supervise(supervised)
-        readings = Readings(problem, deadline - time.monotonic())
+        readings = ConceptMappings(problem, deadline - time.monotonic())
         if readings.total == 1 or readings.total > MOST_READINGS:
             return readings, readings.total == 1  # the right reading needs no proof
         try:
@@ -83,7 +83,7 @@ def sample_worlds(knowledge: Knowledge, family: ReadingClass, size: int) -> Code
     for place in possible:
         ranking = diagram.among(np.arange(len(diagram.outcomes)) == place)
         count = min(each, ranking.total)
-        worlds.append(ranking.worlds(Deck(ranking.total, 0, "support", place).deal(np.arange(count))))
+        worlds.append(ranking.worlds(SeededPermutation(ranking.total, 0, "support", place).deal(np.arange(count))))
     for cell in {(cell.owner, cell.columns): cell for cell in cells(knowledge.space, family)}.values():
         worlds += _unmet(diagram, cell, np.concatenate(worlds))
     return np.unique(np.concatenate(worlds), axis=0)

@@ -17,7 +17,7 @@ import numpy as np
 
 from assay.base import Array, Codes, TooLarge, distinct_rows, rng_for
 from assay.counting.problem import Problem, ReadingEntry, Supervised, deciding_concepts, entry_of
-from assay.counting.solver import AlikeValues, OutOfTime, Part, Solver
+from assay.counting.solver import EquivalentValues, OutOfTime, Part, Solver
 from assay.logic import Knowledge
 
 PLANNING = 10.0
@@ -38,7 +38,7 @@ class LabellingStep:
     """What that is as entries of a reading."""
 
 
-class Readings:
+class ConceptMappings:
     """The optimal readings of a problem: their number, samples of them, and plans to rule out all but the right one."""
 
     def __init__(self, problem: Problem, seconds: float = float("inf")) -> None:
@@ -65,7 +65,7 @@ class Readings:
             shares.append((entry, self._ways(self.part, 0, number, entry.right, alike) / self.total))
         return shares
 
-    def _ways(self, part: Part, mask: int, number: int, code: int, alike: AlikeValues) -> int:
+    def _ways(self, part: Part, mask: int, number: int, code: int, alike: EquivalentValues) -> int:
         """Return how many readings of a part give a value for an entry; `mask` has the entries known before."""
         solver = self.solver
         if code in alike.codes:
@@ -190,11 +190,11 @@ class Readings:
                     return tuple(self.problem.entries[number] for number in chosen)
         return None
 
-    def add_worlds(self, worlds: Codes) -> "Readings":
+    def add_worlds(self, worlds: Codes) -> "ConceptMappings":
         """Return the readings that fit further worlds too; what was counted before is not counted again."""
         support = np.unique(np.concatenate([self.problem.support, worlds]), axis=0)
         problem = replace(self.problem, support=support)
-        readings = Readings(problem)
+        readings = ConceptMappings(problem)
         if problem.entries == self.problem.entries:
             readings.solver = self.solver
             readings.part = self.solver.part(problem.constraints())

@@ -208,7 +208,7 @@ class Uses:
 
 
 @dataclass(frozen=True)
-class AlikeValues:
+class EquivalentValues:
     """Values, as codes, any two of which can be exchanged in all of these entries without changing a part."""
 
     codes: tuple[int, ...]
@@ -222,7 +222,7 @@ class Interchange:
         self.terms = terms
         self.known: dict[Term, Uses] = {}
 
-    def alike(self, part: Iterable[Term], place: int) -> AlikeValues:
+    def alike(self, part: Iterable[Term], place: int) -> EquivalentValues:
         """Return the values of an entry that are alike; they are exchanged in all entries that are compared with it."""
         links: dict[int, list[int]] = {}
         named: dict[int, set[int]] = {}
@@ -239,13 +239,13 @@ class Interchange:
         while stack:
             entry = stack.pop()
             if rigid >> entry & 1:
-                return AlikeValues((), frozenset([place]))
+                return EquivalentValues((), frozenset([place]))
             distinguished |= named.get(entry, set())
             following = set(links.get(entry, ())) - met
             met |= following
             stack.extend(following)
         codes = tuple(code for code in range(self.terms.space.sizes[place]) if code not in distinguished)
-        return AlikeValues(codes, frozenset(met))
+        return EquivalentValues(codes, frozenset(met))
 
     def uses(self, term: Term) -> Uses:
         """Return how a term uses entries."""

@@ -58,13 +58,13 @@ class ConfoundedTask(Task):
     def _origin(self, own: Sequence[Split]) -> Split | None:
         return next((split for split in own if split.name in ("test", "test_1")), None)
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the source of a split's worlds, with their nuisances."""
         drawn = split
         if split.name in SHIFTED:
             origin = self._origin(self.base.splits())
             drawn = replace(split, name=split.name if origin is None else origin.name)
-        return ConfoundedSource(self.base.worlds_in(drawn, seed), split, self.couplings, seed)
+        return ConfoundedSource(self.base.source_for(drawn, seed), split, self.couplings, seed)
 
     def render(self, world: World) -> Picture:
         """Return the picture of a world with its marks."""
@@ -134,7 +134,7 @@ def reversed_worlds(task: Task, split: Split, seed: int, places: Array) -> list[
         The numbers of the examples in the split.
     """
     couplings = task.couplings if isinstance(task, ConfoundedTask) else ()
-    base = plain(task).worlds_in(split, seed)
+    base = plain(task).source_for(split, seed)
     return ConfoundedSource(base, replace(split, name=REVERSED), couplings, seed).worlds(places)
 
 
@@ -152,7 +152,7 @@ def further_worlds(task: Task, split: Split, seed: int, count: int) -> list[Worl
     count
         How many worlds.
     """
-    return task.worlds_in(split, seed).worlds(np.arange(count) + split.size * TRIES)
+    return task.source_for(split, seed).worlds(np.arange(count) + split.size * TRIES)
 
 
 class ConfoundedSource:

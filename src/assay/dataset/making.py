@@ -88,7 +88,7 @@ def make(
     hashes = {shard.file: shard.sha256 for shard in held.shards} if held is not None else {}
     whole = held is not None and _pairs_are_whole(held, recipe, folder)
     there = held.pairs.size if held is not None and whole else 0
-    drawing = Drawing(writer, folder, workers, progress, pool, hashes, there)
+    drawing = ShardBuilder(writer, folder, workers, progress, pool, hashes, there)
     records = drawing.draw(writer.jobs)
     _require_there(folder, [job.file for job in records], recipe)
     unchanged = held is not None and _are_listed(records.values(), held)
@@ -109,7 +109,7 @@ def _require_there(folder: Folder, files: Sequence[str], recipe: Recipe) -> None
 
 
 @dataclass
-class Drawing:
+class ShardBuilder:
     """Draws shards: here, in several processes, or by a pool; what is there and whole is kept."""
 
     writer: ShardWriter
@@ -180,7 +180,7 @@ def _pairs_are_whole(held: Manifest, recipe: Recipe, folder: Folder) -> bool:
     return None not in found
 
 
-def _pairs(manifest: Manifest, drawing: Drawing) -> PairsRecord:
+def _pairs(manifest: Manifest, drawing: ShardBuilder) -> PairsRecord:
     """Draw the counterfactual worlds of the test split; return the manifest's entry, or why there are none."""
     recipe, folder = drawing.writer.recipe, drawing.folder
     parts = manifest.splits_by_name
@@ -351,7 +351,7 @@ def _manifest(recipe: Recipe, folder: Folder, done: dict[ShardJob, ShardRecord])
     more = {
         "format": FORMAT,
         "summary": task.summary,
-        "drawn": task.how_drawn,
+        "drawn": task.sampling_note,
         "knowledge": task.knowledge.to_dict(),
         "layout": task.layout.to_dict(),
         "columns": list(task.columns),

@@ -17,7 +17,7 @@ from assay.base import (
     Array,
     Codes,
     DataError,
-    Deck,
+    SeededPermutation,
     Settings,
     UnknownName,
     explain_missing,
@@ -106,7 +106,7 @@ def shown_in(tables: Iterable[pa.Table], task: Task, seed: int) -> ShownValues |
         return found
     for split in task.splits():
         if split.name.startswith(TRAINING):
-            codes = task.worlds_in(split, seed).codes(np.arange(min(split.size, MOST_DRAWN)))
+            codes = task.source_for(split, seed).codes(np.arange(min(split.size, MOST_DRAWN)))
             here = ShownValues.of(space, codes)
             found = here if found is None else found | here
     return found
@@ -127,7 +127,7 @@ def choose_changes(
     Worlds before and after have none but the values shown; None restricts nothing.
     """
     rng = rng_for(seed, "pairs", data.fingerprint, data.name)
-    rows = Deck(len(data), seed, "pairs", data.name).deal(np.arange(len(data)))
+    rows = SeededPermutation(len(data), seed, "pairs", data.name).deal(np.arange(len(data)))
     if shown is not None:
         rows = rows[shown.holds(data.concepts[rows]).all(axis=1)]
     changes = list[Change]()

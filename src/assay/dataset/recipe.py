@@ -184,7 +184,7 @@ def seconds_per_example(recipe: Recipe) -> float:
     split = next(iter(split for split in recipe.splits if split.size), None)
     if split is None:
         return 0.0
-    source = recipe.task.worlds_in(split, recipe.seed)
+    source = recipe.task.source_for(split, recipe.seed)
     first, *others = source.worlds(np.arange(min(split.size, TRIED)))
     recipe.task.render(first)
     began, count = time.perf_counter(), 0

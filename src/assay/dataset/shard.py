@@ -97,7 +97,7 @@ class ShardWriter:
     def source(self, name: str) -> Source:
         """Return the worlds of a split, prepared when first asked for: a worker may never write the hard ones."""
         if name not in self._sources:
-            self._sources[name] = self.task.worlds_in(self.splits[name], self.recipe.seed)
+            self._sources[name] = self.task.source_for(self.splits[name], self.recipe.seed)
         return self._sources[name]
 
     def places(self, job: ShardJob) -> Array:

@@ -15,9 +15,9 @@ from assay.base import (
     Codes,
     ConfigError,
     DataError,
-    Deck,
     Figure,
     HtmlPicture,
+    SeededPermutation,
     UnknownName,
     html_table,
     html_text,
@@ -105,7 +105,7 @@ class SplitData(SplitPictures):
         return np.stack(columns, axis=1)
 
     @cached_property
-    def given_concepts(self) -> Codes:
+    def annotated_concepts(self) -> Codes:
         """The concepts that models learn from: as an annotator gave them, -1 where missing, or else the true ones."""
         return self._codes(GIVEN + CONCEPT, self.knowledge.space.concepts, self.concepts)
 
@@ -323,7 +323,7 @@ def folds_of(labels: Codes, folds: int, key: str) -> Array:
     >>> sorted(np.bincount(folds_of(labels, 2, "key")[labels[:, 0] == 0]).tolist())
     [2, 2]
     """
-    shuffled = np.argsort(Deck(len(labels), 0, "folds", key).deal(np.arange(len(labels))))
+    shuffled = np.argsort(SeededPermutation(len(labels), 0, "folds", key).deal(np.arange(len(labels))))
     order = shuffled[np.lexsort(labels[shuffled].T)]
     numbers = np.empty(len(labels), dtype=np.int64)
     numbers[order] = np.arange(len(labels)) % folds
@@ -346,7 +346,7 @@ class ConceptReader(Protocol):
     def scores(self, data: SplitData) -> Array:
         """Return a score for each of its own words (examples x words); the higher, the more the picture shows it."""
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return who it is, for the record: the same for the same answers, without addresses, keys and paths."""
 
     def usage(self) -> dict[str, Any]:

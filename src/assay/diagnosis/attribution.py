@@ -74,7 +74,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Blame:
+class ConceptErrors:
     """How often a concept is misread, and how many wrong labels its true value alone would correct."""
 
     concept: str
@@ -95,7 +95,7 @@ class Attribution:
     split: str
     labels: tuple[Share, ...]
     whole: Share
-    concepts: tuple[Blame, ...]
+    concepts: tuple[ConceptErrors, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -176,7 +176,9 @@ def _swap(cells: Cells, given: Codes, whole: Array) -> Swap | None:
     return Swap(int(whole.sum()), int(right.sum()), corrected, still, spoiled)
 
 
-def _blames(model: IntervenableModel, evidence: Evidence, labels: Codes, true: Mapping[int, Array]) -> Sequence[Blame]:
+def _blames(
+    model: IntervenableModel, evidence: Evidence, labels: Codes, true: Mapping[int, Array]
+) -> Sequence[ConceptErrors]:
     """Return the concepts that are misread somewhere, those that would correct most labels first.
 
     A wrong label counts as corrected if the model too, asked as it is, has it wrong.
@@ -191,5 +193,5 @@ def _blames(model: IntervenableModel, evidence: Evidence, labels: Codes, true: M
             after = model.answer(rows, {place: true[place][rows]}).label_codes
             mended = int((wrong[rows] & (after == labels[rows])).sum())
         if misread[:, place].any():
-            blames.append(Blame(name, int(misread[:, place].sum()), mended))
+            blames.append(ConceptErrors(name, int(misread[:, place].sum()), mended))
     return sorted(blames, key=lambda blame: (-blame.mends, -blame.misread, blame.concept))

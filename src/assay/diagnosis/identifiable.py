@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from assay.base import AssayError, Codes, Deck, distinct_rows, join_words
+from assay.base import AssayError, Codes, SeededPermutation, distinct_rows, join_words
 from assay.contracts import RunRecord
 from assay.counting import (
     ReadingCount,
     Supervised,
     WorldReadings,
-    count_readings,
+    count_shortcuts,
     describe_unused,
     numeral,
     numerals,
@@ -135,7 +135,7 @@ def identifiability(
     counted = worlds[:: -(-len(worlds) // MOST_WORLDS)]
     used, known = used_concepts(knowledge), dict(supervised or {})
     try:
-        count = count_readings(knowledge, family, counted, known, seconds, used)
+        count = count_shortcuts(knowledge, family, counted, known, seconds, used)
         settle = _ruling_out(count, knowledge, counted, known, seconds)
     except AssayError:
         return None
@@ -193,9 +193,9 @@ def supervision_of(record: RunRecord, dataset: Dataset) -> dict[str, list[Any] |
     if not config.get("concept_weight") or "train" not in dataset:
         return {}
     data, found = dataset.symbols("train", styles=False, given=True), dict[str, list[Any] | None]()
-    given, share = data.given_concepts, config.get("supervised_share", 1.0)
+    given, share = data.annotated_concepts, config.get("supervised_share", 1.0)
     if share < 1:
-        order = Deck(len(given), record.seed, "supervision").deal(np.arange(len(given)))
+        order = SeededPermutation(len(given), record.seed, "supervision").deal(np.arange(len(given)))
         given = given[order < share * len(given)]
     names, only = config.get("supervised_concepts"), config.get("supervised_values")
     for column, concept in enumerate(space.concepts):

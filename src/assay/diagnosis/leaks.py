@@ -63,7 +63,7 @@ def mutual_information(first: Array, second: Array) -> float:
 
 
 @dataclass(frozen=True)
-class Blur:
+class Jitter:
     """The size of the noise that is added to numbers, and its seed."""
 
     seed: int = 0
@@ -75,7 +75,7 @@ class Blur:
         return np.asarray(numbers + self.precision * noise)
 
 
-def mutual_information_knn(numbers: Array, codes: Array, blur: Blur, *purpose: object) -> float:
+def mutual_information_knn(numbers: Array, codes: Array, blur: Jitter, *purpose: object) -> float:
     """Return the mutual information of rows of numbers and a column of values, by nearest neighbours."""
     from scipy.spatial import cKDTree
     from scipy.special import digamma
@@ -228,7 +228,7 @@ def leakage(evidence: Evidence, seed: int = 0, precision: float = PRECISION) -> 
     sampled = evidence.take(rows)
     pairs = list(permutations(places, 2))
     chosen = rng_for(seed, "leakage", "pairs").permutation(len(pairs))[:MOST_PAIRS]
-    on = _Measurement(sampled, places, [pairs[i] for i in np.sort(chosen)], Blur(seed, precision))
+    on = _Measurement(sampled, places, [pairs[i] for i in np.sort(chosen)], Jitter(seed, precision))
     soft, each = None, on.ctl(on.hard_task)
     hard = Measure(_mean(each), on.icl(on.hard_pair), on.probe(on.hard_features))
     if all(sampled.concept_probabilities[place] is not None for place in places):
@@ -257,7 +257,7 @@ class _Measurement:
     evidence: Evidence
     places: list[int]
     pairs: list[tuple[int, int]]
-    blur: Blur
+    blur: Jitter
 
     def ctl(self, information: Callable[[int, int], float]) -> list[float]:
         """Return for each concept its information about a label beyond the true concept's, averaged over labels."""

@@ -17,7 +17,7 @@ MOST_VALUES = 12
 
 
 @dataclass(frozen=True)
-class Reading:
+class ConceptMapping:
     """The concept mapping of one encoder group: for each true value the one most often predicted, or None."""
 
     group: str
@@ -60,19 +60,19 @@ class Reading:
         }
 
 
-def fit_readings(evidence: Evidence) -> tuple[Reading, ...]:
+def fit_readings(evidence: Evidence) -> tuple[ConceptMapping, ...]:
     """Return the reading of each encoder group that the model answers for."""
     return tuple(_fit(evidence, name, columns) for name, columns in evidence.groups.items())
 
 
-def _fit(evidence: Evidence, name: str, columns: list[int]) -> Reading:
+def _fit(evidence: Evidence, name: str, columns: list[int]) -> ConceptMapping:
     space = evidence.knowledge.space
     concept = space.concepts[columns[0]]
     truth, predicted = evidence.concepts[:, columns].ravel(), evidence.predicted_concepts[:, columns].ravel()
     counts = confusion(truth, predicted, len(concept.values))
     spoken = counts[:, : len(concept.values)]
     image = tuple(int(row.argmax()) if row.any() else None for row in spoken)
-    return Reading(
+    return ConceptMapping(
         group=name,
         concepts=tuple(space.names[column] for column in columns),
         values=concept.values,

@@ -32,7 +32,7 @@ from assay.diagnosis.identifiable import Identifiability
 from assay.diagnosis.judging import Certainty, TableRow, certainty_of, judge, table_of
 from assay.diagnosis.labels import Errors, LabelState, worst
 from assay.diagnosis.leaks import describe_soft_leaks
-from assay.diagnosis.reading import Reading, fit_readings
+from assay.diagnosis.reading import ConceptMapping, fit_readings
 from assay.diagnosis.reliance import Reliance, describe_unused
 from assay.diagnosis.thresholds import DEFAULTS, Rivals, Thresholds, Verdict
 from assay.diagnosis.views import SplitView
@@ -81,7 +81,7 @@ class Diagnosis:
     """For each split, how right each label is."""
     errors: Mapping[str, Errors]
     """For each split, the wrong labels by cause."""
-    readings: tuple[Reading, ...]
+    readings: tuple[ConceptMapping, ...]
     """For each encoder group, what is predicted for each true value on the first split."""
     table: tuple[TableRow, ...] = ()
     """Everything that was tested, a row each."""

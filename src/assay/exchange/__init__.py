@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from assay.exchange.annotation import Annotation as Annotation
     from assay.exchange.cluster import Call as Call
     from assay.exchange.cluster import Cluster as Cluster
-    from assay.exchange.cluster import Died as Died
+    from assay.exchange.cluster import WorkerLost as WorkerLost
     from assay.exchange.confounded_copy import Copying as Copying
     from assay.exchange.confounded_copy import confound_dataset as confound_dataset
     from assay.exchange.exports import EXPORTS as EXPORTS

@@ -122,7 +122,7 @@ def _annotate(
         "order": list(ORDER),
         "settings": annotation.non_defaults,
         "machine": None if answers is None else "scores" if isinstance(answers, Scores) else source or "predictions",
-        **({} if reader is None else {"reader": reader.about()}),
+        **({} if reader is None else {"reader": reader.metadata()}),
         "before": dataset.manifest.task.annotation,
         "found": {name: _changes(split) for name, split in done.items()},
     }
@@ -188,7 +188,7 @@ def _choose(dataset: Dataset, name: str, annotation: Annotation | None) -> Annot
     if annotation is not None:
         rows = choose_rows(annotation, dataset.knowledge, name, data.concepts, data.labels)
         data = data if len(rows) == len(data) else data.take(rows)
-    return Annotated(data, data.concepts, Given(data.given_labels, data.given_concepts))
+    return Annotated(data, data.concepts, Given(data.given_labels, data.annotated_concepts))
 
 
 def _with_machine_concepts(split: Annotated, machine: Mapping[str, Codes], name: str) -> Annotated:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError, Deck, UnknownName, rng_for, suggestion
+from assay.base import Array, Codes, ConfigError, SeededPermutation, UnknownName, rng_for, suggestion
 from assay.exchange.annotation import Annotation, Rate, rate_of
 from assay.logic import Concept, Knowledge, Value, free_names, listing
 
@@ -133,7 +133,9 @@ class Annotator:
         """Return which concept of which row is annotated at all."""
         annotation, mask = self.annotation, np.ones(true.shape, dtype=bool)
         if annotation.shown_examples is not None:
-            order = Deck(max(1, len(true)), annotation.seed, "annotate", self.split, "shown").deal(np.arange(len(true)))
+            order = SeededPermutation(max(1, len(true)), annotation.seed, "annotate", self.split, "shown").deal(
+                np.arange(len(true))
+            )
             mask &= (order < annotation.shown_examples)[:, None]
         for place, concept in enumerate(self.knowledge.space.concepts):
             if annotation.shown_concepts is not None and concept.name not in annotation.shown_concepts:

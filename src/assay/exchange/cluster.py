@@ -35,7 +35,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Died:
+class WorkerLost:
     """Stands for the result of a call whose workers died."""
 
     times: int
@@ -84,7 +84,7 @@ class Cluster:
                 for reference in ended:
                     call = under_way.pop(reference)
                     result = _result(ray, reference)
-                    if isinstance(result, Died) and tries[call.name] < TRIES:
+                    if isinstance(result, WorkerLost) and tries[call.name] < TRIES:
                         waiting.insert(0, call)
                     else:
                         yield call, result
@@ -99,7 +99,7 @@ class Cluster:
         place = folder.resolve() if isinstance(folder, Path) else folder
         calls = {Call(job.file, _shard, (recipe, job, place, sha256)): job for job, sha256 in todo.items()}
         for call, result in self.run(list(calls)):
-            if isinstance(result, Died):
+            if isinstance(result, WorkerLost):
                 raise RunFailed(
                     f"{call.name}: its worker died {result.times} times; run the same command again to go on"
                 )
@@ -133,7 +133,7 @@ def _result(ray: Any, reference: Any) -> Any:
     except ray.exceptions.RuntimeEnvSetupError as error:
         raise RunFailed(f"a node cannot start workers: {error}") from None
     except ray.exceptions.RayError:  # the worker was killed or ran out of memory, or its node is gone
-        return Died(TRIES)
+        return WorkerLost(TRIES)
 
 
 def _connect(address: str) -> Any:

@@ -23,9 +23,9 @@ from assay.logic import (
     If,
     Knowledge,
     Label,
+    LabelNoise,
     Member,
     Not,
-    Odds,
     Slot,
     Value,
     Var,
@@ -131,7 +131,7 @@ class ConceptSet:
         for place, label in enumerate(self.old.labels):
             needed = _names(label, self.old.space)
             if needed <= self.unchanged:
-                odds = label.odds and Odds(ground_formula(label.odds.score, self.old.space), label.odds.scale)
+                odds = label.odds and LabelNoise(ground_formula(label.odds.score, self.old.space), label.odds.scale)
                 rules.append(Label(label.name, ground_formula(label.formula, self.old.space), label.values, odds))
                 continue
             places = [i for i, view in enumerate(self.views) if view.source in needed]
@@ -201,7 +201,7 @@ def label_from(space: ConceptSpace, places: Sequence[int], codes: Codes, labels:
     else:
         score = _weight_formula(concepts, codes[:, places], labels)
         likely = score > 0
-    return Label(old.name, likely, old.values, Odds(score, FINE))
+    return Label(old.name, likely, old.values, LabelNoise(score, FINE))
 
 
 def _few_of_one_kind(counts: Array) -> bool:

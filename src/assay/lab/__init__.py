@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from assay.lab.acquisition import STRATEGIES as STRATEGIES
-    from assay.lab.acquisition.loop import MendingCurve as MendingCurve
+    from assay.lab.acquisition.loop import AcquisitionCurve as AcquisitionCurve
     from assay.lab.acquisition.loop import MendingRound as MendingRound
     from assay.lab.acquisition.loop import mend_run as mend_run
-    from assay.lab.acquisition.situation import Holdings as Holdings
+    from assay.lab.acquisition.situation import AcquiredData as AcquiredData
+    from assay.lab.acquisition.situation import AcquisitionContext as AcquisitionContext
     from assay.lab.acquisition.situation import MendSettings as MendSettings
-    from assay.lab.acquisition.situation import Situation as Situation
     from assay.lab.run_models import RunModels as RunModels
     from assay.lab.run_models import answering_for as answering_for
     from assay.lab.steps import machine_of as machine_of

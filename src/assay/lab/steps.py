@@ -255,14 +255,14 @@ def _copy(step: CopyStep, output: Path, folder: Path) -> None:
 
 def _train(step: RunStep, dataset: Dataset, folder: Path, report: Report) -> None:
     """Train, unless that is done, and score: two stages, so that one that was killed between them goes on there."""
-    from assay.models import Order, train_run
+    from assay.models import TrainSpec, train_run
 
     if not (folder / RUN).exists():
         fold = None if step.fold is None else Fold(step.fold, step.folds)
         settings = step.settings
         if step.needs:
             settings = settings.merge(Settings({PERCEPTION: str(folder.with_name(step.needs))}))
-        order = Order(step.model, settings, step.seed, fold, step.log, _called(step))
+        order = TrainSpec(step.model, settings, step.seed, fold, step.log, _called(step))
         usage = measure_usage(
             lambda: train_run(order, dataset, folder, lambda epoch, epochs: report(epoch.number, epochs))
         )
@@ -280,12 +280,12 @@ def train_side_by_side(steps: Sequence[RunStep], output: Path, code: Sequence[Co
 
     What goes wrong is left to `perform`, which trains each by itself and says what does.
     """
-    from assay.models import Order, train_seeds
+    from assay.models import TrainSpec, train_seeds
 
     load_files(code)
     folders = {step.seed: RunFolder(folder_of(step, output)) for step in steps}
     first, report = steps[0], _progress_writer(_note(steps[0], output, PROGRESS))
-    order = Order(first.model, first.settings, first.seed, None, first.log, _called(first))
+    order = TrainSpec(first.model, first.settings, first.seed, None, first.log, _called(first))
     with suppress(AssayError):
         dataset = Dataset.open(output / "data" / first.data)
         usage = measure_usage(

@@ -25,7 +25,7 @@ from assay.base import (
     refuse_links,
 )
 from assay.dataset import default_workers
-from assay.exchange import Call, Cluster, Died
+from assay.exchange import Call, Cluster, WorkerLost
 from assay.lab.steps import (
     DataStep,
     Outcome,
@@ -219,7 +219,7 @@ class RayWorkers:
         code = tuple(loaded.file for loaded in loaded_files())
         calls = [Call(step.name, _perform, (step, folder, code)) for step in steps]
         for call, outcome in self.cluster.run(calls, poll, gpus=True):
-            if isinstance(outcome, Died):
+            if isinstance(outcome, WorkerLost):
                 fault = f"its worker died {outcome.times} times (killed, out of memory, or its node is gone)"
                 outcome = Outcome(call.name, False, 0.0, fault)
             yield outcome

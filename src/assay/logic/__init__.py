@@ -79,7 +79,7 @@ if TYPE_CHECKING:
     from assay.logic.knowledge import Constraint as Constraint
     from assay.logic.knowledge import Knowledge as Knowledge
     from assay.logic.knowledge import Label as Label
-    from assay.logic.knowledge import Odds as Odds
+    from assay.logic.knowledge import LabelNoise as LabelNoise
     from assay.logic.notation import latex as latex
     from assay.logic.notation import parse as parse
     from assay.logic.residual import Residuals as Residuals

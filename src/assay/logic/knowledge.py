@@ -32,7 +32,7 @@ NO_RULE = Var("rule_not_known")
 
 
 @dataclass(frozen=True)
-class Odds:
+class LabelNoise:
     """A label left to chance: it is true with probability 1 / (1 + exp(-scale * score))."""
 
     score: Formula
@@ -50,7 +50,7 @@ class Label:
     name: str
     formula: Formula
     values: tuple[Value, ...]
-    odds: Odds | None = None
+    odds: LabelNoise | None = None
     types: tuple[Region, ...] = ()
     """Near-boundary types that are listed; without any they are derived from the formula."""
 
@@ -102,7 +102,7 @@ class Knowledge:
         labels: Mapping[str, Formula | str],
         constraints: Sequence[Constraint] = (),
         definitions: Mapping[str, Formula | str] | None = None,
-        odds: Mapping[str, Odds] | None = None,
+        odds: Mapping[str, LabelNoise] | None = None,
         subconcepts: "Knowledge | None" = None,
         types: Mapping[str, Mapping[str, str]] | None = None,
     ) -> "Knowledge":
@@ -340,7 +340,7 @@ def _label_to_dict(label: Label) -> dict[str, Any]:
 
 
 def _label_from_dict(data: Mapping[str, Any]) -> Label:
-    odds = Odds(parse(data["odds"]["score"]), float(data["odds"]["scale"])) if "odds" in data else None
+    odds = LabelNoise(parse(data["odds"]["score"]), float(data["odds"]["scale"])) if "odds" in data else None
     types = tuple(Region(name, parse(text)) for name, text in data.get("types", {}).items())
     return Label(data["name"], parse(data["formula"]), tuple(data["values"]), odds, types)
 
@@ -358,7 +358,7 @@ def _must_be_truth(constraint: Constraint, space: ConceptSpace) -> None:
         raise FormulaError(f"constraint {constraint.name!r} must be true or false, not a number: {constraint.formula}")
 
 
-def _label(name: str, formula: Formula, space: ConceptSpace, odds: Odds | None) -> Label:
+def _label(name: str, formula: Formula, space: ConceptSpace, odds: LabelNoise | None) -> Label:
     if not name.isidentifier():
         raise KnowledgeError(f"label name {name!r} is no identifier (letters, digits and '_')")
     shape = shape_of(formula, space)

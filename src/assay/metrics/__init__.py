@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from assay.metrics.evidence import gather_from as gather_from
     from assay.metrics.functions import RunningMetric as RunningMetric
     from assay.metrics.functions import accuracy as accuracy
-    from assay.metrics.functions import codes_of as codes_of
+    from assay.metrics.functions import class_indices as class_indices
     from assay.metrics.functions import collapse as collapse
     from assay.metrics.functions import concept_f1 as concept_f1
     from assay.metrics.functions import exact_match as exact_match

@@ -9,7 +9,7 @@ import numpy as np
 from assay.base import Array, Codes, DataError, DistinctRows, distinct_rows, find_rows
 
 if TYPE_CHECKING:  # so that listing the metrics imports numpy and little else
-    from assay.contracts import Answer, Predictions
+    from assay.contracts import Prediction, Predictions
     from assay.dataset import Dataset, SplitData
     from assay.logic import Boundary, Knowledge
 
@@ -215,6 +215,6 @@ def gather_from(dataset: "Dataset", predictions: "Predictions") -> Evidence:
     return gather(dataset.symbols(predictions.split, styles=False), predictions)
 
 
-def _stack_codes(answers: "list[Answer | None]", rows: int) -> Codes:
+def _stack_codes(answers: "list[Prediction | None]", rows: int) -> Codes:
     silent = np.full(rows, -1, dtype=np.int64)
     return np.stack([silent if answer is None else answer.codes for answer in answers], axis=1)

@@ -103,7 +103,7 @@ def rule_consistency(labels: Any, concepts: Any, knowledge: Knowledge) -> float:
     >>> rule_consistency([1, 1], [[1, 0], [0, 0]], Knowledge.of(bits(["a", "b"]), {"y": "a or b"}))
     0.5
     """
-    said, read = codes_of(labels), codes_of(concepts)
+    said, read = class_indices(labels), class_indices(concepts)
     columns = len(knowledge.label_names), len(knowledge.space.names)
     if len(said) != len(read) or (said.shape[1], read.shape[1]) != columns:
         raise DataError(
@@ -145,7 +145,7 @@ class RunningMetric:
 
     def update(self, preds: Any, target: Any) -> None:
         """Add a batch: what was predicted, then the truth, in the order of `torchmetrics`."""
-        self.batches.append((codes_of(target), codes_of(preds)))
+        self.batches.append((class_indices(target), class_indices(preds)))
 
     def compute(self) -> float:
         """Return the metric of all batches since the last reset."""
@@ -159,14 +159,14 @@ class RunningMetric:
         self.batches = []
 
 
-def codes_of(given: Any) -> Codes:
+def class_indices(given: Any) -> Codes:
     """Return codes or probabilities as codes, a row an example and a column a label or concept.
 
-    >>> codes_of([0, 2]).tolist(), codes_of([[0.1, 0.9]]).tolist(), codes_of([[0, 1], [1, 1]]).tolist()
+    >>> class_indices([0, 2]).tolist(), class_indices([[0.1, 0.9]]).tolist(), class_indices([[0, 1], [1, 1]]).tolist()
     ([[0], [2]], [[1]], [[0, 1], [1, 1]])
     """
     if isinstance(given, (list, tuple)) and given and all(np.ndim(as_array(part)) == 2 for part in given):
-        return np.concatenate([codes_of(part) for part in given], axis=1)
+        return np.concatenate([class_indices(part) for part in given], axis=1)
     array = as_array(given)
     if array.ndim not in (1, 2) or not (np.issubdtype(array.dtype, np.number) or array.dtype == bool):
         raise DataError(f"expected codes or probabilities in one or two dimensions, not {array.dtype} of {array.shape}")
@@ -180,7 +180,7 @@ def codes_of(given: Any) -> Codes:
 
 
 def _pair(truth: Any, predicted: Any) -> tuple[Codes, Codes]:
-    true, said = codes_of(truth), codes_of(predicted)
+    true, said = class_indices(truth), class_indices(predicted)
     if true.shape != said.shape or not len(true):
         raise DataError(f"expected as many predictions as there are true values, not {said.shape} for {true.shape}")
     return true, said

@@ -1,7 +1,8 @@
 """Models and backbones by name; the only room with torch, which is imported when a model is asked for.
 
-`MODELS` and `BACKBONES` are the registries. `train_run` trains what an `Order` says and writes a run, `load_model` and
-`predict_run` read one. Beside them: probes, saliency, discovery of concepts, and `wrap` for models of other frameworks.
+`MODELS` and `BACKBONES` are the registries. `train_run` trains what a `TrainSpec` says and writes a run, `load_model`
+and `predict_run` read one. Beside them: probes, saliency, discovery of concepts, and `wrap` for models of other
+frameworks.
 """
 
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from assay.models.core.perception import one_hot as one_hot
     from assay.models.core.perception import perception_of as perception_of
     from assay.models.core.perception import reader_for as reader_for
-    from assay.models.core.runs import Order as Order
+    from assay.models.core.runs import TrainSpec as TrainSpec
     from assay.models.core.runs import finished_already as finished_already
     from assay.models.core.runs import predict_run as predict_run
     from assay.models.core.runs import train_run as train_run

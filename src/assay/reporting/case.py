@@ -135,7 +135,7 @@ def case_of(
         label=run.label if trained else folder.stem,
         task=run.task if trained else dataset.name,
         dataset=dataset,
-        about=run.about() if trained else {**provenance(dataset), **predictions[split].about},
+        about=run.metadata() if trained else {**provenance(dataset), **predictions[split].about},
         diagnosis=diagnosis,
         split=split,
         examples=examples_of(dataset, predictions[split], evidence),

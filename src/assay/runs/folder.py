@@ -102,7 +102,7 @@ class RunFolder:
                 what = LEARNED[name].format(repr(str(self.folder)))
                 raise DataError(f"{what}: {name} does not match its hash: it is damaged")
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return the record as plain data."""
         return self.record.to_dict()
 

@@ -15,6 +15,7 @@ from pydantic import Field
 
 from assay.base import Codes, Config, ConfigError, Settings, UnknownName, suggestion, validate
 from assay.logic import TRUE, ConceptSpace, Formula, Knowledge, Member, Not, Value, Var, parse
+from assay.renamed import accept_old_names
 from assay.render import Engine, Layout, Picture, Quality, Scene, check_engine, picture_of
 from assay.worlds import Balance, HardSource, ProgramSource, Quota, Source, Split, Style, World, WorldSource
 
@@ -57,13 +58,17 @@ class Task(ABC):
     version: ClassVar[int] = 1
     Config: ClassVar[type[TaskConfig]] = TaskConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 300, "ood": 300}
-    how_drawn: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
+    sampling_note: ClassVar[str] = "Worlds were drawn from the rule's decision diagram, evenly over {balance}"
     """How worlds are sampled, for the dataset card."""
     seconds: ClassVar[float] = 0.0001
     """About how long a picture takes, so that slow ones are written in smaller shards and by more workers."""
     trial: ClassVar[Mapping[str, Any]] = {}
     """Settings for fast contract tests: small pictures of low quality."""
     pools: ClassVar[Mapping[str, str]] = {"train": "train", "valid": "valid", "test": "test", "ood": "test"}
+
+    def __init_subclass__(cls, **words: Any) -> None:
+        super().__init_subclass__(**words)
+        accept_old_names(cls)
 
     def __init__(self, settings: Settings | None = None, **values: Any) -> None:
         merged = (settings or Settings()).merge(Settings(values))
@@ -101,7 +106,7 @@ class Task(ABC):
         """What of a picture is written to disk."""
         return ("image",)
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the source of a split's worlds; by default sampled from the rule's decision diagram."""
         source_type = WorldSource if self.knowledge.symbolic else ProgramSource
         source = source_type(self.knowledge, split, seed, self.name, self.version, style=self.style)

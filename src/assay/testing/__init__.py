@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from assay.testing.models import check_model as check_model
     from assay.testing.models import small_dataset as small_dataset
     from assay.testing.predictors import constant as constant
-    from assay.testing.predictors import given_reading as given_reading
+    from assay.testing.predictors import given_mapping as given_mapping
     from assay.testing.predictors import oracle as oracle
     from assay.testing.predictors import shuffled as shuffled
     from assay.testing.tasks import check_task as check_task
-    from assay.testing.zoo import SPECIMENS as SPECIMENS
-    from assay.testing.zoo import Habitat as Habitat
+    from assay.testing.zoo import FAULTY_PREDICTORS as FAULTY_PREDICTORS
     from assay.testing.zoo import Survey as Survey
+    from assay.testing.zoo import ZooTask as ZooTask
     from assay.testing.zoo import certain as certain
-    from assay.testing.zoo import habitat as habitat
     from assay.testing.zoo import known_specimens as known_specimens
     from assay.testing.zoo import survey as survey
     from assay.testing.zoo import try_specimen as try_specimen
+    from assay.testing.zoo import zoo_task as zoo_task
 else:
     from assay.doors import door
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from assay.base import Array, AssayError, Settings
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset, Recipe, make
 from assay.logic import Concept, ConceptSpace, EncoderGroup, Knowledge
 from assay.render import Box, Layout, Picture
@@ -61,12 +61,12 @@ def small_dataset(task: Task, folder: Path, most: int = 64) -> Dataset:
 
 def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[LawOutcome]:
     """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
-    from assay.models import MODELS, Order, load_model, train_run
+    from assay.models import MODELS, TrainSpec, load_model, train_run
 
     quick = {"epochs": 1, "device": "cpu", "members": 2, "programs": 20_000, "beam": 4, "steps": 20, "literals": 2}
     name = MODELS.resolve(name)
     known = MODELS[name].Config.model_fields
-    order = Order(name, Settings({**{k: v for k, v in quick.items() if k in known}, **(settings or {})}))
+    order = TrainSpec(name, Settings({**{k: v for k, v in quick.items() if k in known}, **(settings or {})}))
     with tempfile.TemporaryDirectory() as folder:
         first = train_run(order, dataset, Path(folder) / "first")
         second = train_run(order, dataset, Path(folder) / "second")
@@ -111,5 +111,5 @@ def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None 
         )
 
 
-def _probabilities(answer: Answer) -> Array:
+def _probabilities(answer: Prediction) -> Array:
     return np.asarray(answer.probabilities)

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from assay.base import Array, Codes, rng_for
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import SplitData
 from assay.logic import Value
 
@@ -26,7 +26,7 @@ def shuffled(data: SplitData, seed: int = 0) -> Predictions:
     return _hard(data, data.labels[order], data.concepts[order])
 
 
-def given_reading(data: SplitData, reading: Mapping[str, Mapping[Value, Value]]) -> Predictions:
+def given_mapping(data: SplitData, reading: Mapping[str, Mapping[Value, Value]]) -> Predictions:
     """Return what a model says that reads concepts this way (encoder group, then value to value) and knows the rule."""
     space = data.knowledge.space
     read = data.concepts.copy()
@@ -46,5 +46,5 @@ def _hard(data: SplitData, labels: Codes, concepts: Codes) -> Predictions:
     return Predictions(data.fingerprint, data.name, data.index, label_answers, concept_answers, {"model": "reference"})
 
 
-def _certain(codes: Array, size: int) -> Answer:
-    return Answer(codes, np.eye(size)[codes])
+def _certain(codes: Array, size: int) -> Prediction:
+    return Prediction(codes, np.eye(size)[codes])

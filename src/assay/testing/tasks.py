@@ -47,7 +47,7 @@ class _Trial:
 
     @cached_property
     def sources(self) -> dict[str, Source]:
-        return {split.name: self.task.worlds_in(split, 0) for split in self.task.splits()}
+        return {split.name: self.task.source_for(split, 0) for split in self.task.splits()}
 
     @cached_property
     def worlds(self) -> dict[str, list[World]]:

@@ -24,7 +24,7 @@ QUICK = Thresholds({"verdict": Verdict(resamples=0)})
 
 
 @dataclass(frozen=True)
-class Habitat:
+class ZooTask:
     """A rule, the worlds of the splits, and those that training showed."""
 
     task: str
@@ -49,15 +49,15 @@ class Habitat:
         return bool((self.knowledge.labels_of(read(worlds)) == self.knowledge.labels_of(worlds)).all())
 
 
-def habitat(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) -> Habitat:
+def zoo_task(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) -> ZooTask:
     """Return the habitat of a task: the worlds of its splits, as `assay make` would sample them."""
     built = recipe_from(task, Settings({})).task
     most, splits = {**SIZES, **(sizes or {})}, {}
     for split in built.splits():
         if split.name in most:
-            splits[split.name] = built.worlds_in(split, seed).codes(np.arange(min(split.size, most[split.name])))
+            splits[split.name] = built.source_for(split, seed).codes(np.arange(min(split.size, most[split.name])))
     training = splits.pop("train")
-    return Habitat(task, seed, built.knowledge, splits, training)
+    return ZooTask(task, seed, built.knowledge, splits, training)
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,16 @@ class Planted:
     """The words of which one must come first, where that is planted too."""
 
 
-Plant = Callable[[Habitat, np.random.Generator], Planted | None]
+Plant = Callable[[ZooTask, np.random.Generator], Planted | None]
 """Builds a predictor; None where the habitat has no room for its fault."""
-SPECIMENS: dict[str, tuple[str, Plant]] = {}
+FAULTY_PREDICTORS: dict[str, tuple[str, Plant]] = {}
 
 
 def specimen(name: str) -> Callable[[Plant], Plant]:
     """Register a predictor with a planted fault; its docstring says which."""
 
     def register(plant: Plant) -> Plant:
-        SPECIMENS[name] = (plant.__doc__ or "", plant)
+        FAULTY_PREDICTORS[name] = (plant.__doc__ or "", plant)
         return plant
 
     return register
@@ -102,7 +102,7 @@ def all_but(*kinds: str) -> frozenset[str]:
 
 
 def answers(
-    home: Habitat,
+    home: ZooTask,
     split: str,
     concepts: Codes,
     labels: Codes | None = None,
@@ -128,7 +128,7 @@ def certain(codes: Codes, size: int, confidence: Array | float) -> Array:
 
 
 def misread(
-    home: Habitat, worlds: Codes, share: float, rng: np.random.Generator, columns: Sequence[int] | None = None
+    home: ZooTask, worlds: Codes, share: float, rng: np.random.Generator, columns: Sequence[int] | None = None
 ) -> Codes:
     """Return worlds with another value, drawn evenly, in a share of the cells of some columns, or of all."""
     read, sizes = worlds.copy(), home.knowledge.space.sizes
@@ -139,7 +139,7 @@ def misread(
     return read
 
 
-def everywhere(home: Habitat, read: Callable[[Codes], Codes]) -> dict[str, Evidence]:
+def everywhere(home: ZooTask, read: Callable[[Codes], Codes]) -> dict[str, Evidence]:
     """Return a predictor that reads every split this way and reasons by the rule."""
     return {split: answers(home, split, read(worlds)) for split, worlds in home.splits.items()}
 
@@ -156,13 +156,13 @@ def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
     return read
 
 
-def draw_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
+def draw_shortcut(home: ZooTask, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
     """Return a reading that keeps every training label and misreads what the rule uses, drawn from all there are."""
-    from assay.counting import count_readings
+    from assay.counting import count_shortcuts
 
     worlds = np.unique(home.training, axis=0)
     try:
-        counted = count_readings(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=60.0)
+        counted = count_shortcuts(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=60.0)
     except AssayError:
         return None
     readings, space = counted.readings, home.knowledge.space
@@ -181,13 +181,13 @@ def draw_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> C
     return None
 
 
-def visible(home: Habitat, read: Callable[[Codes], Codes], columns: Sequence[int], share: float = 0.1) -> bool:
+def visible(home: ZooTask, read: Callable[[Codes], Codes], columns: Sequence[int], share: float = 0.1) -> bool:
     """Return whether a reading is wrong in enough examples of the test split, in some of these columns."""
     worlds = home.splits["test"]
     return bool(((read(worlds) != worlds)[:, columns]).any(axis=1).mean() >= share)
 
 
-def find_exchangeable(home: Habitat, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int] | None:
+def find_exchangeable(home: ZooTask, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int] | None:
     """Return two concepts of the rule that can be exchanged without changing a label."""
     space, pairs = home.knowledge.space, []
     for i in home.used:
@@ -210,7 +210,7 @@ def exchange(i: int, j: int) -> Callable[[Codes], Codes]:
     return read
 
 
-def find_exchangeable_values(home: Habitat, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]] | None:
+def find_exchangeable_values(home: ZooTask, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]] | None:
     """Return a concept of the rule of which two values can be exchanged without changing a training label."""
     space, readings = home.knowledge.space, []
     for column in home.used:
@@ -224,12 +224,12 @@ def find_exchangeable_values(home: Habitat, rng: np.random.Generator) -> tuple[i
     return readings[int(rng.integers(len(readings)))] if readings else None
 
 
-def names(home: Habitat, columns: Sequence[int]) -> frozenset[str]:
+def names(home: ZooTask, columns: Sequence[int]) -> frozenset[str]:
     """Return the names of columns."""
     return frozenset(home.knowledge.space.names[column] for column in columns)
 
 
-def varying_columns(home: Habitat, columns: Sequence[int], least: float = 0.1) -> list[int]:
+def varying_columns(home: ZooTask, columns: Sequence[int], least: float = 0.1) -> list[int]:
     """Return the columns in which two values or more are frequent on the test split."""
     worlds = home.splits["test"]
     sizes = home.knowledge.space.sizes
@@ -275,9 +275,9 @@ class Survey:
             self.misses.append(f"{where}: {'; '.join(faults)} (told: {', '.join(diagnosis.kinds)})")
 
 
-def try_specimen(name: str, home: Habitat) -> tuple[Planted, Diagnosis] | None:
+def try_specimen(name: str, home: ZooTask) -> tuple[Planted, Diagnosis] | None:
     """Plant a fault in a habitat and diagnose it; None where there is no room for it."""
-    planted = SPECIMENS[name][1](home, rng_for(home.seed, "zoo", name, home.task))
+    planted = FAULTY_PREDICTORS[name][1](home, rng_for(home.seed, "zoo", name, home.task))
     return None if planted is None else (planted, diagnose(planted.evidence, home.training, thresholds=QUICK))
 
 
@@ -286,10 +286,10 @@ def known_specimens() -> tuple[str, ...]:
     import assay.testing.zoo_rivals
     import assay.testing.zoo_specimens  # noqa: F401 - they register
 
-    return tuple(SPECIMENS)
+    return tuple(FAULTY_PREDICTORS)
 
 
-def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
+def survey(homes: Sequence[ZooTask], chosen: Sequence[str] | None = None) -> Iterator[tuple[str, Survey]]:
     """Yield for each specimen what was reported of it in all habitats that have room for it."""
     for name in known_specimens() if chosen is None else chosen:
         counts = Survey()
@@ -300,7 +300,7 @@ def survey(homes: Sequence[Habitat], chosen: Sequence[str] | None = None) -> Ite
         yield name, counts
 
 
-def rows_in_training(home: Habitat, split: str) -> Array:
+def rows_in_training(home: ZooTask, split: str) -> Array:
     """Return which examples of a split have a world that training showed."""
     evidence = answers(home, split, home.splits[split])
     new = new_worlds(evidence, home.training)

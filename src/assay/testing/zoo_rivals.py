@@ -9,8 +9,8 @@ from assay.contracts import rule_head
 from assay.logic import NO_RULE, Knowledge
 from assay.metrics import Evidence
 from assay.testing.zoo import (
-    Habitat,
     Planted,
+    ZooTask,
     all_but,
     answers,
     everywhere,
@@ -24,7 +24,7 @@ Random = np.random.Generator
 FEW, ROWS = 100, 40
 
 
-def _true_labels(home: Habitat, split: str) -> Codes:
+def _true_labels(home: ZooTask, split: str) -> Codes:
     return home.knowledge.labels_of(home.splits[split])
 
 
@@ -37,7 +37,7 @@ def _other_values(labels: Codes, place: int, size: int, rows: Array, rng: Random
 
 
 @specimen("wrong annotations")
-def wrong_annotations(home: Habitat, rng: Random) -> Planted | None:
+def wrong_annotations(home: ZooTask, rng: Random) -> Planted | None:
     """Everything right; the table has 12 % of the concepts of the rule wrong, and its labels right."""
     if home.knowledge.stochastic:
         return None
@@ -55,7 +55,7 @@ def wrong_annotations(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("wrong label annotations")
-def wrong_label_annotations(home: Habitat, rng: Random) -> Planted | None:
+def wrong_label_annotations(home: ZooTask, rng: Random) -> Planted | None:
     """Everything right; the table has a tenth of the labels wrong."""
     if home.knowledge.stochastic:
         return None
@@ -70,7 +70,7 @@ def wrong_label_annotations(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("confidence by another concept")
-def confidence_by_another(home: Habitat, rng: Random) -> Planted | None:
+def confidence_by_another(home: ZooTask, rng: Random) -> Planted | None:
     """Everything right; how sure it is of one concept depends on another one."""
     columns = varying_columns(home, home.used)
     if len(columns) < 2:
@@ -86,7 +86,7 @@ def confidence_by_another(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("exact inference")
-def exact_inference(home: Habitat, rng: Random) -> Planted | None:
+def exact_inference(home: ZooTask, rng: Random) -> Planted | None:
     """Uncertain concepts, calibrated; the labels that the rule makes most probable for them."""
     if home.knowledge.stochastic:
         return None
@@ -110,7 +110,7 @@ def exact_inference(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("other pictures")
-def other_pictures(home: Habitat, rng: Random) -> Planted | None:
+def other_pictures(home: ZooTask, rng: Random) -> Planted | None:
     """No concepts; labels right on test, a quarter wrong on another split of the same worlds."""
     worlds = home.splits["test"]
     other = replace(home, splits={"test": worlds, "ood": worlds[rng.permutation(len(worlds))]})
@@ -124,7 +124,7 @@ def other_pictures(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("missed region")
-def missed_region(home: Habitat, rng: Random) -> Planted | None:
+def missed_region(home: ZooTask, rng: Random) -> Planted | None:
     """No concepts; labels wrong wherever a concept of the rule has one value and another one has another."""
     worlds = home.splits["test"]
     for one, other in [rng.permutation(home.used)[:2].tolist() for _ in range(20) if len(home.used) > 1]:
@@ -144,7 +144,7 @@ def missed_region(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("ten of a hundred labels wrong")
-def ten_of_a_hundred(home: Habitat, rng: Random) -> Planted:
+def ten_of_a_hundred(home: ZooTask, rng: Random) -> Planted:
     """All concepts right, ten of a hundred labels wrong."""
     small = replace(home, splits={"test": home.splits["test"][:FEW]})
     wrong = np.isin(np.arange(FEW), rng.permutation(FEW)[:10])
@@ -155,7 +155,7 @@ def ten_of_a_hundred(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("one label value missed")
-def one_label_missed(home: Habitat, rng: Random) -> Planted | None:
+def one_label_missed(home: ZooTask, rng: Random) -> Planted | None:
     """All concepts right; the rarest value of a label is missed in two examples of three."""
     size = len(home.knowledge.labels[0].values)
     labels = _true_labels(home, "test")[:, 0]
@@ -175,7 +175,7 @@ def one_label_missed(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("gaps")
-def gaps(home: Habitat, rng: Random) -> Planted:
+def gaps(home: ZooTask, rng: Random) -> Planted:
     """Everything right, and a fifth of the true concepts not known."""
     evidence = {}
     for split, worlds in home.splits.items():
@@ -190,7 +190,7 @@ def _without_rule(knowledge: Knowledge) -> Knowledge:
 
 
 @specimen("no rule")
-def no_rule(home: Habitat, rng: Random) -> Planted | None:
+def no_rule(home: ZooTask, rng: Random) -> Planted | None:
     """Everything right, and no rule is known."""
     if home.knowledge.stochastic:
         return None
@@ -200,7 +200,7 @@ def no_rule(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("incomplete concepts")
-def incomplete(home: Habitat, rng: Random) -> Planted | None:
+def incomplete(home: ZooTask, rng: Random) -> Planted | None:
     """No rule; labels are those that true concepts allow, where label noise of 30 % lies beyond the concepts."""
     if home.knowledge.stochastic:
         return None

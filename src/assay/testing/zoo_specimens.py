@@ -9,9 +9,9 @@ from assay.base import Array, Codes
 from assay.contracts import rule_head
 from assay.metrics import Evidence
 from assay.testing.zoo import (
-    SPECIMENS,
-    Habitat,
+    FAULTY_PREDICTORS,
     Planted,
+    ZooTask,
     all_but,
     answers,
     by_tables,
@@ -36,11 +36,11 @@ NOISE = all_but("noisy", "underfit", "boundary")
 """What must not be reported of a model whose misreadings are noise."""
 
 
-def _true_labels(home: Habitat, split: str) -> Codes:
+def _true_labels(home: ZooTask, split: str) -> Codes:
     return home.knowledge.labels_of(home.splits[split])
 
 
-def _other_labels(home: Habitat, labels: Codes, rows: Array, rng: Random) -> Codes:
+def _other_labels(home: ZooTask, labels: Codes, rows: Array, rng: Random) -> Codes:
     """Return labels with another value in these rows."""
     changed = labels.copy()
     for place, label in enumerate(home.knowledge.labels):
@@ -57,23 +57,23 @@ def _silence(worlds: Codes) -> Codes:
     return np.full_like(worlds, -1)
 
 
-def _smaller(home: Habitat, rows: int) -> Habitat:
+def _smaller(home: ZooTask, rows: int) -> ZooTask:
     """Return the habitat with the first rows of the test split alone."""
     return replace(home, splits={"test": home.splits["test"][:rows]})
 
 
-def _noise(home: Habitat, rng: Random, share: float) -> dict[str, Evidence]:
+def _noise(home: ZooTask, rng: Random, share: float) -> dict[str, Evidence]:
     return everywhere(home, lambda worlds: misread(home, worlds, share, rng))
 
 
 @specimen("oracle")
-def oracle(home: Habitat, rng: Random) -> Planted:
+def oracle(home: ZooTask, rng: Random) -> Planted:
     """Everything right, with certainty."""
     return Planted(everywhere(home, lambda worlds: worlds), (SOUND,), all_but("sound"))
 
 
 @specimen("honest")
-def honest(home: Habitat, rng: Random) -> Planted:
+def honest(home: ZooTask, rng: Random) -> Planted:
     """Everything right, with probabilities that vary by chance."""
     evidence = {}
     for split, worlds in home.splits.items():
@@ -83,20 +83,20 @@ def honest(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("nearly right")
-def nearly_right(home: Habitat, rng: Random) -> Planted:
+def nearly_right(home: ZooTask, rng: Random) -> Planted:
     """One answer in five hundred is wrong."""
     return Planted(_noise(home, rng, 0.002), (SOUND,), all_but("sound"))
 
 
 @specimen("drawn shortcut")
-def drawn_shortcut(home: Habitat, rng: Random) -> Planted | None:
+def drawn_shortcut(home: ZooTask, rng: Random) -> Planted | None:
     """A reading drawn from those that keep every training label."""
     read = draw_shortcut(home, rng)
     return None if read is None else Planted(everywhere(home, read), (SHORTCUT,), MISREADS)
 
 
 @specimen("calibrated shortcut")
-def calibrated_shortcut(home: Habitat, rng: Random) -> Planted | None:
+def calibrated_shortcut(home: ZooTask, rng: Random) -> Planted | None:
     """A reading that keeps every training label, with probabilities that look calibrated."""
     read = draw_shortcut(home, rng)
     if read is None:
@@ -112,7 +112,7 @@ def calibrated_shortcut(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("shortcut with noisy labels")
-def noisy_shortcut(home: Habitat, rng: Random) -> Planted | None:
+def noisy_shortcut(home: ZooTask, rng: Random) -> Planted | None:
     """A reading that keeps every training label, and three labels in a hundred wrong."""
     read = draw_shortcut(home, rng)
     if read is None:
@@ -126,7 +126,7 @@ def noisy_shortcut(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("exchanged concepts")
-def exchanged_concepts(home: Habitat, rng: Random) -> Planted | None:
+def exchanged_concepts(home: ZooTask, rng: Random) -> Planted | None:
     """Two concepts of the rule are said for each other."""
     pair = find_exchangeable(home, rng)
     if pair is None:
@@ -135,7 +135,7 @@ def exchanged_concepts(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("one concept")
-def one_concept(home: Habitat, rng: Random) -> Planted | None:
+def one_concept(home: ZooTask, rng: Random) -> Planted | None:
     """Two values of one concept of the rule are exchanged."""
     choice = find_exchangeable_values(home, rng)
     if choice is None:
@@ -145,7 +145,7 @@ def one_concept(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("shortcut elsewhere")
-def shortcut_elsewhere(home: Habitat, rng: Random) -> Planted | None:
+def shortcut_elsewhere(home: ZooTask, rng: Random) -> Planted | None:
     """Two concepts are exchanged on ood only."""
     pair = find_exchangeable(home, rng, ["ood"]) if "ood" in home.splits else None
     if pair is None:
@@ -155,7 +155,7 @@ def shortcut_elsewhere(home: Habitat, rng: Random) -> Planted | None:
     return Planted(evidence, (SHORTCUT,), MISREADS, names(home, pair))
 
 
-def _mixture(home: Habitat, rng: Random, share: float) -> Planted | None:
+def _mixture(home: ZooTask, rng: Random, share: float) -> Planted | None:
     read = draw_shortcut(home, rng)
     if read is None:
         return None
@@ -166,15 +166,15 @@ def _mixture(home: Habitat, rng: Random, share: float) -> Planted | None:
     return Planted(evidence, (one_of("shortcut", "noisy"),), MISREADS)
 
 
-SPECIMENS["mixture 50 %"] = (
+FAULTY_PREDICTORS["mixture 50 %"] = (
     "Half of the examples are read by a shortcut, the others right.",
     partial(_mixture, share=0.5),
 )
-SPECIMENS["mixture 30 %"] = "Three examples in ten are read by a shortcut.", partial(_mixture, share=0.3)
+FAULTY_PREDICTORS["mixture 30 %"] = "Three examples in ten are read by a shortcut.", partial(_mixture, share=0.3)
 
 
 @specimen("mixture 10 %")
-def mixture_10(home: Habitat, rng: Random) -> Planted | None:
+def mixture_10(home: ZooTask, rng: Random) -> Planted | None:
     """One example in ten is read by a shortcut: sound must not be told."""
     planted = _mixture(home, rng, 0.1)
     if planted is None:
@@ -187,15 +187,15 @@ def mixture_10(home: Habitat, rng: Random) -> Planted | None:
     return replace(planted, required=(required,), forbidden=MISREADS - {"unidentified"})
 
 
-def _all_noisy(home: Habitat, rng: Random, share: float) -> Planted:
+def _all_noisy(home: ZooTask, rng: Random, share: float) -> Planted:
     return Planted(_noise(home, rng, share), (NOISY,), NOISE)
 
 
-SPECIMENS["noise 12 %"] = "Every concept is wrong in 12 %, labels by the rule.", partial(_all_noisy, share=0.12)
-SPECIMENS["noise 30 %"] = "Every concept is wrong in 30 %, labels by the rule.", partial(_all_noisy, share=0.3)
+FAULTY_PREDICTORS["noise 12 %"] = "Every concept is wrong in 12 %, labels by the rule.", partial(_all_noisy, share=0.12)
+FAULTY_PREDICTORS["noise 30 %"] = "Every concept is wrong in 30 %, labels by the rule.", partial(_all_noisy, share=0.3)
 
 
-def _one_noisy(home: Habitat, rng: Random, share: float) -> Planted | None:
+def _one_noisy(home: ZooTask, rng: Random, share: float) -> Planted | None:
     column = _pick(varying_columns(home, home.used), rng)
     if column is None:
         return None
@@ -203,12 +203,15 @@ def _one_noisy(home: Habitat, rng: Random, share: float) -> Planted | None:
     return Planted(evidence, (NOISY,), NOISE, names(home, [column]))
 
 
-SPECIMENS["one noisy concept"] = "One concept of the rule is wrong in 20 %.", partial(_one_noisy, share=0.2)
-SPECIMENS["one concept by chance"] = "One concept of the rule is wrong in 45 %.", partial(_one_noisy, share=0.45)
+FAULTY_PREDICTORS["one noisy concept"] = "One concept of the rule is wrong in 20 %.", partial(_one_noisy, share=0.2)
+FAULTY_PREDICTORS["one concept by chance"] = (
+    "One concept of the rule is wrong in 45 %.",
+    partial(_one_noisy, share=0.45),
+)
 
 
 @specimen("one value missed")
-def one_value_missed(home: Habitat, rng: Random) -> Planted | None:
+def one_value_missed(home: ZooTask, rng: Random) -> Planted | None:
     """One value of a concept of the rule is read as another in 40 %."""
     column = _pick(varying_columns(home, home.used, 0.15), rng)
     if column is None:
@@ -225,7 +228,7 @@ def one_value_missed(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("unused noise")
-def unused_noise(home: Habitat, rng: Random) -> Planted | None:
+def unused_noise(home: ZooTask, rng: Random) -> Planted | None:
     """Only concepts that the rule does not use are noisy, 30 %."""
     columns = varying_columns(home, home.unused)
     if not columns:
@@ -235,7 +238,7 @@ def unused_noise(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("unused collapsed")
-def unused_collapsed(home: Habitat, rng: Random) -> Planted | None:
+def unused_collapsed(home: ZooTask, rng: Random) -> Planted | None:
     """A concept that the rule does not use always has the same value."""
     column = _pick(varying_columns(home, home.unused), rng)
     if column is None:
@@ -245,7 +248,7 @@ def unused_collapsed(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("collapsed concept")
-def collapsed_concept(home: Habitat, rng: Random) -> Planted | None:
+def collapsed_concept(home: ZooTask, rng: Random) -> Planted | None:
     """A concept of the rule always has the same value."""
     column = _pick(varying_columns(home, home.used), rng)
     if column is None:
@@ -256,7 +259,7 @@ def collapsed_concept(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("random labels")
-def random_labels(home: Habitat, rng: Random) -> Planted:
+def random_labels(home: ZooTask, rng: Random) -> Planted:
     """All concepts right, one label in five wrong at random."""
     evidence = {}
     for split, worlds in home.splits.items():
@@ -266,7 +269,7 @@ def random_labels(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("wrong rule")
-def wrong_rule(home: Habitat, rng: Random) -> Planted | None:
+def wrong_rule(home: ZooTask, rng: Random) -> Planted | None:
     """All concepts right, but the rule takes one of them for constant."""
     sizes, labels_of = home.knowledge.space.sizes, home.knowledge.labels_of
     for column in rng.permutation(home.used):
@@ -279,7 +282,7 @@ def wrong_rule(home: Habitat, rng: Random) -> Planted | None:
     return None
 
 
-def _memorised(home: Habitat, rng: Random, speaks: bool) -> Planted | None:
+def _memorised(home: ZooTask, rng: Random, speaks: bool) -> Planted | None:
     known = np.concatenate([rows_in_training(home, split) for split in home.splits if split != "hard"])
     if min(known.sum(), (~known).sum()) < 60:
         return None
@@ -294,18 +297,18 @@ def _memorised(home: Habitat, rng: Random, speaks: bool) -> Planted | None:
     return Planted(evidence, (one_of("memorised"), OPAQUE), forbidden - OPAQUE)
 
 
-SPECIMENS["memorised head"] = (
+FAULTY_PREDICTORS["memorised head"] = (
     "All concepts right, labels right on worlds of training only.",
     partial(_memorised, speaks=True),
 )
-SPECIMENS["memorised black box"] = (
+FAULTY_PREDICTORS["memorised black box"] = (
     "No concepts, labels right on worlds of training only.",
     partial(_memorised, speaks=False),
 )
 
 
 @specimen("fails on ood")
-def fails_on_ood(home: Habitat, rng: Random) -> Planted | None:
+def fails_on_ood(home: ZooTask, rng: Random) -> Planted | None:
     """Right on test; on ood labels and concepts of other examples."""
     if "ood" not in home.splits:
         return None
@@ -318,14 +321,14 @@ def fails_on_ood(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("black box")
-def black_box(home: Habitat, rng: Random) -> Planted:
+def black_box(home: ZooTask, rng: Random) -> Planted:
     """Labels right, no concept said."""
     evidence = {s: answers(home, s, _silence(w), _true_labels(home, s)) for s, w in home.splits.items()}
     return Planted(evidence, (OPAQUE,), all_but("opaque"))
 
 
 @specimen("half silent")
-def half_silent(home: Habitat, rng: Random) -> Planted:
+def half_silent(home: ZooTask, rng: Random) -> Planted:
     """Labels right, half of the concepts of the rule are not said."""
     silent = rng.permutation(home.used)[: (len(home.used) + 1) // 2]
     evidence = {}
@@ -337,7 +340,7 @@ def half_silent(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("sometimes silent")
-def sometimes_silent(home: Habitat, rng: Random) -> Planted:
+def sometimes_silent(home: ZooTask, rng: Random) -> Planted:
     """One concept of the rule is not said in 30 % of examples."""
     column = int(rng.permutation(home.used)[0])
     evidence = {}
@@ -349,21 +352,21 @@ def sometimes_silent(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("constant")
-def constant(home: Habitat, rng: Random) -> Planted:
+def constant(home: ZooTask, rng: Random) -> Planted:
     """Always the same answer."""
     evidence = everywhere(home, lambda worlds: np.repeat(home.training[:1], len(worlds), axis=0))
     return Planted(evidence, (one_of("underfit"),), NOISE)
 
 
 @specimen("shuffled")
-def shuffled(home: Habitat, rng: Random) -> Planted:
+def shuffled(home: ZooTask, rng: Random) -> Planted:
     """The answers of another example."""
     evidence = everywhere(home, lambda worlds: worlds[rng.permutation(len(worlds))])
     return Planted(evidence, (one_of("underfit"),), NOISE)
 
 
 @specimen("soft leakage")
-def soft_leakage(home: Habitat, rng: Random) -> Planted | None:
+def soft_leakage(home: ZooTask, rng: Random) -> Planted | None:
     """All right, and how sure it is of a concept depends on the label: no fault, as labels are no better for it."""
     column = _pick(varying_columns(home, home.used), rng)
     if column is None:
@@ -378,26 +381,26 @@ def soft_leakage(home: Habitat, rng: Random) -> Planted | None:
     return Planted(evidence, (SOUND,), all_but("sound"))
 
 
-def _bypassing(home: Habitat, concepts: dict[str, Codes]) -> Planted:
+def _bypassing(home: ZooTask, concepts: dict[str, Codes]) -> Planted:
     """Return a predictor whose labels are right, whatever concepts it says."""
     evidence = {split: answers(home, split, codes, _true_labels(home, split)) for split, codes in concepts.items()}
     return Planted(evidence, (one_of("leaking"), NOISY), all_but("leaking", "noisy", "inconsistent"))
 
 
 @specimen("bypass")
-def bypass(home: Habitat, rng: Random) -> Planted:
+def bypass(home: ZooTask, rng: Random) -> Planted:
     """Every concept wrong in 30 %, all labels right."""
     return _bypassing(home, {split: misread(home, worlds, 0.3, rng) for split, worlds in home.splits.items()})
 
 
 @specimen("random concepts")
-def random_concepts(home: Habitat, rng: Random) -> Planted:
+def random_concepts(home: ZooTask, rng: Random) -> Planted:
     """Concepts at random, all labels right."""
     sizes = np.array(home.knowledge.space.sizes)
     return _bypassing(home, {s: rng.integers(sizes, size=w.shape) for s, w in home.splits.items()})
 
 
-def _boundary_blind(home: Habitat, rng: Random, speaks: bool) -> Planted | None:
+def _boundary_blind(home: ZooTask, rng: Random, speaks: bool) -> Planted | None:
     sides = answers(home, "test", home.splits["test"]).sides
     far_and_near = [min(side.in_types.any(axis=1).sum(), side.far.sum()) for side in sides]
     places = [place for place, rows in enumerate(far_and_near) if rows >= 40]
@@ -414,18 +417,18 @@ def _boundary_blind(home: Habitat, rng: Random, speaks: bool) -> Planted | None:
     return Planted(evidence, (blind, other), all_but(*blind, *other))
 
 
-SPECIMENS["blind at the boundary"] = (
+FAULTY_PREDICTORS["blind at the boundary"] = (
     "All concepts right, labels mostly wrong near the boundary of a rule.",
     partial(_boundary_blind, speaks=True),
 )
-SPECIMENS["black box, blind at the boundary"] = (
+FAULTY_PREDICTORS["black box, blind at the boundary"] = (
     "No concept said, labels mostly wrong near the boundary of a rule.",
     partial(_boundary_blind, speaks=False),
 )
 
 
 @specimen("overconfident")
-def overconfident(home: Habitat, rng: Random) -> Planted:
+def overconfident(home: ZooTask, rng: Random) -> Planted:
     """Every concept wrong in 20 %, each said with 99 %."""
     confidence = [0.99] * len(home.knowledge.space)
     evidence = {
@@ -436,14 +439,14 @@ def overconfident(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("tiny split")
-def tiny_split(home: Habitat, rng: Random) -> Planted:
+def tiny_split(home: ZooTask, rng: Random) -> Planted:
     """Everything right on twelve examples."""
     evidence = everywhere(_smaller(home, 12), lambda codes: codes)
     return Planted(evidence, (one_of("too few"),), all_but("too few"), note="Fewer than 30")
 
 
 @specimen("forty examples, 82 %")
-def forty_examples(home: Habitat, rng: Random) -> Planted:
+def forty_examples(home: ZooTask, rng: Random) -> Planted:
     """All concepts right, 33 of 40 labels right."""
     small = _smaller(home, 40)
     true = _true_labels(small, "test")
@@ -454,7 +457,7 @@ def forty_examples(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("compensated")
-def compensated(home: Habitat, rng: Random) -> Planted | None:
+def compensated(home: ZooTask, rng: Random) -> Planted | None:
     """Two values of a concept are exchanged, and the labels are right all the same."""
     test, sizes = home.splits["test"], home.knowledge.space.sizes
     for column in rng.permutation(varying_columns(home, home.used, 0.2)).tolist():
@@ -470,7 +473,7 @@ def compensated(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("read from another")
-def read_from_another(home: Habitat, rng: Random) -> Planted | None:
+def read_from_another(home: ZooTask, rng: Random) -> Planted | None:
     """One concept of the rule is said as another concept is."""
     concepts, worlds = home.knowledge.space.concepts, home.splits["test"]
     pairs = [
@@ -492,7 +495,7 @@ def read_from_another(home: Habitat, rng: Random) -> Planted | None:
 
 
 @specimen("shuffled, thirty examples")
-def few_shuffled(home: Habitat, rng: Random) -> Planted:
+def few_shuffled(home: ZooTask, rng: Random) -> Planted:
     """The answers of another example, few of them."""
     small = _smaller(home, 30)
     allowed = one_of("underfit", "noisy", "too few", "boundary")
@@ -501,7 +504,7 @@ def few_shuffled(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("uncertain")
-def uncertain(home: Habitat, rng: Random) -> Planted | None:
+def uncertain(home: ZooTask, rng: Random) -> Planted | None:
     """All concepts right, but so uncertain that the true rule makes other labels more probable."""
     if home.knowledge.stochastic:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from assay.base import Array, Codes, DataError, find_rows
-from assay.contracts import Answer, Predictions, read_predictions
+from assay.contracts import Prediction, Predictions, read_predictions
 from assay.logic import Knowledge
 from assay.viewer.folders import ServedRun
 from assay.viewer.table import SplitTable
@@ -37,7 +37,7 @@ class Answers:
         """The predicted concepts as codes, -1 where there is none."""
         return self._codes(self.predictions.concepts, self.table.knowledge.space.names)
 
-    def _codes(self, answers: Mapping[str, Answer], names: tuple[str, ...]) -> Codes:
+    def _codes(self, answers: Mapping[str, Prediction], names: tuple[str, ...]) -> Codes:
         silent = np.full(len(self.predictions.index), -1, dtype=np.int64)
         columns = [answers[name].codes if name in answers else silent for name in names]
         codes = np.stack([np.append(column, -1) for column in columns], axis=1)  # the last row is that of no answer
@@ -107,7 +107,7 @@ def violated_constraints(knowledge: Knowledge, world: Codes) -> list[str]:
     return [limit.name for limit, broken in zip(knowledge.constraints, flags, strict=True) if broken]
 
 
-def _one(answer: Answer | None, place: int) -> dict[str, Any]:
+def _one(answer: Prediction | None, place: int) -> dict[str, Any]:
     if answer is None:
         return {"code": -1, "probabilities": None}
     probabilities = None if answer.probabilities is None else [round(float(p), 4) for p in answer.probabilities[place]]

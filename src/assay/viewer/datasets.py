@@ -16,7 +16,7 @@ from assay.contracts import CONCEPT, LABEL, SplitRecord
 from assay.diagnosis import taught_by
 from assay.logic import Knowledge, ground_formula, names_in
 from assay.tasks import TASKS
-from assay.viewer.folders import ServedDataset, Shelf, inside
+from assay.viewer.folders import ServedDataset, Workspace, inside
 from assay.viewer.runs import JUDGING, run_facts
 from assay.viewer.state import State
 from assay.viewer.table import SplitTable
@@ -29,13 +29,13 @@ MOST_NODES, MOST_WORLDS = 40, 100_000
 """How many nodes a decision diagram may have to be drawn, and of how many worlds it is compiled."""
 
 
-def overview(shelf: Shelf) -> dict[str, Any]:
+def overview(shelf: Workspace) -> dict[str, Any]:
     """Return all that is served."""
     broken = [{"folder": one.folder, "why": one.why} for one in shelf.broken]
     return {"datasets": [facts(served, shelf) for served in shelf.datasets.values()], "broken": broken}
 
 
-def facts(served: ServedDataset, shelf: Shelf) -> dict[str, Any]:
+def facts(served: ServedDataset, shelf: Workspace) -> dict[str, Any]:
     """Return what the page needs to know of a dataset: its rule, its splits, its runs, where it comes from."""
     manifest = served.dataset.manifest
     splits = [{"name": s.name, "size": s.size, "where": s.where, "pool": s.pool} for s in served.splits]

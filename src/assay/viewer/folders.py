@@ -88,7 +88,7 @@ class Broken:
 
 
 @dataclass(frozen=True)
-class Shelf:
+class Workspace:
     """All that is served."""
 
     datasets: dict[str, ServedDataset]
@@ -122,7 +122,7 @@ def inside(folder: Path, name: str | Path) -> Path:
     return path
 
 
-def open_shelf(paths: Sequence[Path]) -> Shelf:
+def open_workspace(paths: Sequence[Path]) -> Workspace:
     """Open the datasets and runs in folders."""
     return _Search().all(paths)
 
@@ -134,7 +134,7 @@ class _Search:
     datasets: dict[str, ServedDataset] = field(default_factory=dict)
     broken: list[Broken] = field(default_factory=list)
 
-    def all(self, paths: Sequence[Path]) -> Shelf:
+    def all(self, paths: Sequence[Path]) -> Workspace:
         """Look through folders."""
         for path in paths:
             if not path.exists():
@@ -151,7 +151,7 @@ class _Search:
             raise DataError(
                 self.broken[0].why if self.broken else f"no dataset or run in {where}; make one: assay make"
             )
-        return Shelf(self.datasets, tuple(self.broken))
+        return Workspace(self.datasets, tuple(self.broken))
 
     def attempt(self, folder: Path, add: Callable[[Path], object]) -> None:
         """Add a folder, or remember why not."""

@@ -87,7 +87,7 @@ def task_picture(name: str) -> dict[str, Any]:
     """Return the picture of a task's first world, or its text."""
     task: Task = TASKS[name]()
     split = task.splits()[0]
-    world = task.worlds_in(split, 0).worlds(np.arange(1))[0]
+    world = task.source_for(split, 0).worlds(np.arange(1))[0]
     picture = task.render(world)
     return {"image": address(encode_png(picture.image)) if picture.image.size else None, "text": picture.text}
 
@@ -97,7 +97,7 @@ def task_page(name: str) -> dict[str, Any]:
     """Return all about a task, with pictures."""
     task: Task = TASKS[name]()
     split = task.splits()[0]
-    worlds = task.worlds_in(split, 0).worlds(np.arange(min(EXAMPLES, split.size)))
+    worlds = task.source_for(split, 0).worlds(np.arange(min(EXAMPLES, split.size)))
     codes = np.array([world.codes for world in worlds], dtype=np.int64)
     labels = task.knowledge.labels_of(codes).tolist()
     pictures = task.render_all(worlds)

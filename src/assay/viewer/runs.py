@@ -70,7 +70,7 @@ def run_page(state: State, key: str, run: str, pictures: Mapping[str, Array] | N
     `pictures` are the rows of each split whose pictures can be shown; by default all.
     """
     served = state.shelf[key].run(run)
-    about = RunFolder(served.folder).about() if served.live else {}
+    about = RunFolder(served.folder).metadata() if served.live else {}
     known = {name: about[name] for name in ABOUT if name in about}
     return {"about": known, "epochs": epochs_of(served), "units": units_page(state, key, run, pictures)}
 

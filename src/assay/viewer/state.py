@@ -18,7 +18,7 @@ from assay.dataset import Dataset, SplitData, task_of
 from assay.diagnosis import Answering
 from assay.tasks import Task
 from assay.viewer.answers import Answers, answers_of
-from assay.viewer.folders import Shelf, open_shelf
+from assay.viewer.folders import Workspace, open_workspace
 from assay.viewer.table import SplitTable, keep
 
 CACHED_SPLITS = 32
@@ -119,7 +119,7 @@ class LiveModels(Protocol):
 class State:
     """Everything that requests share; what is read is kept."""
 
-    def __init__(self, shelf: Shelf, models: LiveModels | None = None) -> None:
+    def __init__(self, shelf: Workspace, models: LiveModels | None = None) -> None:
         self.shelf, self.models = shelf, models
         self.jobs, self.drawing = Jobs(), Jobs()  # who waits for a verdict does not wait for pictures of tasks
         self.table = keep(self._table, CACHED_SPLITS)
@@ -129,7 +129,7 @@ class State:
     @classmethod
     def open(cls, given: Sequence[Path], models: LiveModels | None = None) -> "State":
         """Open the datasets and runs in folders."""
-        return cls(open_shelf(given), models)
+        return cls(open_workspace(given), models)
 
     def _table(self, key: str, split: str) -> SplitTable:
         return SplitTable(self.shelf[key], split)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError, Deck, rng_for
+from assay.base import Array, Codes, ConfigError, SeededPermutation, rng_for
 from assay.worlds.source import SeededSource
 from assay.worlds.world import Quota, World
 
@@ -72,8 +72,8 @@ class HardSource:
         groups.append(Group("far", "far", np.flatnonzero(~near)))
         return tuple(group for group in groups if len(group.members))
 
-    def _deck(self, *purpose: object, size: int) -> Deck:
-        return Deck(size, self.base.seed, *self.base.purpose, self.split.name, *purpose)
+    def _deck(self, *purpose: object, size: int) -> SeededPermutation:
+        return SeededPermutation(size, self.base.seed, *self.base.purpose, self.split.name, *purpose)
 
     def _evenly(self) -> Array:
         """Take turns among the groups."""

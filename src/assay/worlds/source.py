@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from assay.base import Array, Codes, Deck, FormulaError, KnowledgeError, Streams
+from assay.base import Array, Codes, FormulaError, KnowledgeError, SeededPermutation, Streams
 from assay.logic import TRUE, Diagram, Knowledge, Value, WorldRanking, shape_of
 from assay.worlds.world import LUCK, Split, Style, World
 
@@ -71,7 +71,7 @@ class Range:
 
     outcome: int
     ranking: WorldRanking
-    shuffle: Deck
+    shuffle: SeededPermutation
     start: int
     stop: int
 
@@ -166,8 +166,8 @@ class SeededSource(ABC):
             worlds.append(World(space, tuple(row), style))
         return worlds
 
-    def _deck(self, size: int, *purpose: object) -> Deck:
-        return Deck(size, self.seed, *self.purpose, self.split.name, *purpose)
+    def _deck(self, size: int, *purpose: object) -> SeededPermutation:
+        return SeededPermutation(size, self.seed, *self.purpose, self.split.name, *purpose)
 
 
 class WorldSource(SeededSource):
@@ -198,7 +198,7 @@ class WorldSource(SeededSource):
 
     def _range(self, place: int, kind: tuple[Value, ...], ranking: WorldRanking) -> Range:
         low, high = self.split.share
-        shuffle = Deck(ranking.total, self.seed, *self.purpose, "share", kind)
+        shuffle = SeededPermutation(ranking.total, self.seed, *self.purpose, "share", kind)
         return Range(place, ranking, shuffle, _cut(ranking.total, low), _cut(ranking.total, high))
 
     def _refuse_trivial(self) -> None:

@@ -13,7 +13,7 @@ from assay.exchange import confound_dataset
 from assay.render import Picture, mark_picture
 from assay.tasks import TASKS, Task
 from tests.conftest import write
-from tests.toys import Shelf, written
+from tests.toys import Workspace, written
 
 WATERMARK = {"what": "watermark", "with": "y"}
 
@@ -95,7 +95,7 @@ def test_planting_marks_in_data_that_is_there_gives_the_same_as_making_it_so(tmp
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Boxes with maps and texts, beside which worlds were changed."""
     folder = tmp_path_factory.mktemp("shelf") / "data"
-    return written(Shelf(), folder, train=12, valid=0, test=9, hard=0, pairs=6)
+    return written(Workspace(), folder, train=12, valid=0, test=9, hard=0, pairs=6)
 
 
 def test_marks_are_planted_in_every_row_of_pictures_that_are_there(shelf: Dataset, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_cannot_be_planted_in_data_that_is_there_is_refused(shelf: Dataset,
     texts = write(
         tmp_path / "texts", "robots", preset="text", image=False, splits={"train": 4, "valid": 0, "test": 4, "hard": 0}
     )
-    untested = written(Shelf(), tmp_path / "untested", train=3, valid=2, test=0, hard=0, pairs=0)
+    untested = written(Workspace(), tmp_path / "untested", train=3, valid=2, test=0, hard=0, pairs=0)
     same = {"with": "same"}
     for data, listed, fault in (
         (shelf, [confounder(what="one == two", **same)], "needs worlds to be drawn anew"),
@@ -167,7 +167,7 @@ def test_every_style_that_a_task_offers_shows_and_concerns_no_concept() -> None:
 @pytest.mark.parametrize("name", ["kand-logic", "robots", "sudoku-mini"])
 def test_each_style_gives_another_picture(name: str) -> None:
     task: Task = TASKS[name](Settings(dict(TASKS[name].trial)))
-    (world,) = task.worlds_in(task.splits()[0], 0).worlds(np.arange(1))
+    (world,) = task.source_for(task.splits()[0], 0).worlds(np.arange(1))
     for key, values in task.style_choices.items():
         images = [task.render(type(world)(world.space, world.codes, {**world.style, key: v})).image for v in values]
         assert len({image.tobytes() for image in images}) == len(values)
@@ -187,7 +187,7 @@ def test_a_confounded_task_is_the_task_in_all_else() -> None:
                 assert other == own, fact
         assert task.backbones() == base.backbones() and task.sources() == base.sources()
         assert (task.in_distribution(), task.held_out()) == (base.in_distribution(), base.held_out())
-        world = base.worlds_in(base.splits()[0], 0).worlds(np.arange(1))[0]
+        world = base.source_for(base.splits()[0], 0).worlds(np.arange(1))[0]
         assert np.array_equal(task.render(world).image, base.render(world).image)
         assert task.ingredients(world) == base.ingredients(world)
 
@@ -195,7 +195,7 @@ def test_a_confounded_task_is_the_task_in_all_else() -> None:
 def test_a_counterfactual_keeps_the_styles_that_a_confounder_chose() -> None:
     chosen = confounder(what="style.paper", values=["yellow", "blue"], **{"with": "glorp"})
     task = recipe_from("robots", Settings({"size": 16, "confound": [chosen.to_dict()]})).task
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(12))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(12))
     assert {str(world.style["paper"]) for world in worlds} == {"yellow", "blue"}
     mouth = task.space.concept("mouth")
     for world in worlds:

@@ -10,9 +10,9 @@ import pytest
 from assay.base import ConfigError, DataError, UnknownName, rng_for
 from assay.contracts import (
     EVERY,
-    Answer,
     BottleneckModel,
     LinearHead,
+    Prediction,
     Predictions,
     model_from_predictions,
     rule_head,
@@ -289,7 +289,9 @@ def test_too_many_sets_are_extended_not_compared():
 def test_policies_that_need_probabilities_refuse_bare_values():
     knowledge = Knowledge.of(bits(["a", "b"]), {"y": "a and b"})
     codes = np.array([0, 1, 1])
-    said = Predictions("f", "test", np.arange(3), {}, {"a": Answer(codes), "b": Answer(codes)}, {"model": "mine"})
+    said = Predictions(
+        "f", "test", np.arange(3), {}, {"a": Prediction(codes), "b": Prediction(codes)}, {"model": "mine"}
+    )
     space = knowledge.space
     held = trial(model_from_predictions(said, knowledge), Units.of(space), np.ones((3, 2), int), space)
     for name in POLICIES:
@@ -383,10 +385,10 @@ def test_a_model_by_its_predictions_needs_every_concept():
     def model(**concepts):
         return model_from_predictions(Predictions("f", "test", np.arange(2), {}, concepts, {"model": "m"}), rule)
 
-    soft, hard = Answer.of(np.array([[0.25, 0.75], [0.5, 0.5]])), Answer(np.array([1, 0]))
+    soft, hard = Prediction.of(np.array([[0.25, 0.75], [0.5, 0.5]])), Prediction(np.array([1, 0]))
     mixed = model(a=soft, b=hard)
     assert (mixed.name, mixed.soft) == ("m + rule", False) and model(a=soft, b=soft).soft
     assert mixed.concepts[0].tolist() == [[0.25, 0.75], [0.5, 0.5]] and mixed.concepts[1].tolist() == [[0, 1], [1, 0]]
-    for bad in ({"a": soft}, {"a": soft, "b": Answer(np.array([1, -1]))}):
+    for bad in ({"a": soft}, {"a": soft, "b": Prediction(np.array([1, -1]))}):
         with pytest.raises(DataError, match="interventions need every concept of every example; 'b' is not answered"):
             model(**bad)

@@ -7,7 +7,7 @@ from assay.base import ConfigError, DataError, Settings
 from assay.dataset import Dataset
 from assay.exchange import import_folder
 from assay.lab import perform, study_from
-from assay.models import Order, train_run
+from assay.models import TrainSpec, train_run
 from tests.exchange.imports.drawn import LAYOUTS
 from tests.exchange.imports.verbs import every_verb, import_layout
 
@@ -43,8 +43,10 @@ def test_layout_is_recognised_and_read(layout, tmp_path):
 def test_planted_rule_is_proposed_back(layout, tmp_path):
     data = import_layout(tmp_path, layout, COUNT, rule=False, missing=0.1)
     for model in ("rules", "ilp"):
-        trained = train_run(Order(model, Settings({} if model == "rules" else {"seconds": 3})), data, tmp_path / model)
-        words = trained.in_words()
+        trained = train_run(
+            TrainSpec(model, Settings({} if model == "rules" else {"seconds": 3})), data, tmp_path / model
+        )
+        words = trained.describe()
         assert all("no exceptions" in line and "covers" in line for line in trained.coverage())
         names = [name for name in data.knowledge.space.names if name in words[0]]
         assert {name.removeprefix("sign__") for name in names} == {"red", "dotted"}

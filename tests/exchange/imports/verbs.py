@@ -7,11 +7,11 @@ from pathlib import Path
 import assay
 from assay.auditing import Audit, audit, audited_dataset
 from assay.base import AssayError, Settings
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.dataset import Dataset, training_support
 from assay.diagnosis import Diagnosis, diagnose_run
 from assay.exchange import import_folder
-from assay.models import Order, train_run
+from assay.models import TrainSpec, train_run
 from assay.reporting import write_report
 from assay.runs import RunFolder
 from tests.asking import Asking
@@ -45,20 +45,20 @@ def every_verb(folder: Path, dataset: Dataset, epochs: int) -> Outcome:
     """Audit, count, train, diagnose, report and view a dataset."""
     try:
         knowledge, worlds = training_support(str(dataset.folder), Settings(), 0)
-        readings: int | str = count_readings(knowledge, "shared", worlds).high
+        readings: int | str = count_shortcuts(knowledge, "shared", worlds).high
     except AssayError as error:
         readings = str(error)
     diagnoses: dict[str, Diagnosis | str] = {}
     runs, proposed = [], list[str]()
     for model, settings in (("cbm", {"epochs": epochs}), ("dpl", {"epochs": epochs}), ("ilp", {"seconds": 3})):
         try:
-            trained = train_run(Order(model, Settings(settings)), dataset, folder / model)
+            trained = train_run(TrainSpec(model, Settings(settings)), dataset, folder / model)
         except AssayError as error:
             diagnoses[model] = str(error)
             continue
         runs.append(folder / model)
         diagnoses[model] = diagnose_run(RunFolder(folder / model), dataset)
-        proposed = [*trained.in_words(), *trained.coverage()] if model == "ilp" else proposed
+        proposed = [*trained.describe(), *trained.coverage()] if model == "ilp" else proposed
     viewer = assay.view(dataset.folder, folder / "cbm")
     asking = Asking(viewer.url)
     served = asking.get("shelf.json")["datasets"][0]

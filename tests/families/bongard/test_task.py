@@ -7,7 +7,7 @@ from scipy.spatial import ConvexHull
 
 from assay.base import ConfigError
 from assay.tasks import TASKS
-from tests.families.drawn import codes_of, split_of, worlds_of
+from tests.families.drawn import class_indices, split_of, worlds_of
 
 Bongard = TASKS["bongard"]
 ATTRIBUTES = ("curved", "closed", "convex", "sides")
@@ -35,7 +35,7 @@ def separating(lefts, rights):
 def test_one_test_separates_and_the_query_agrees_in_it(split, examples):
     task = Bongard(examples=examples)
     worlds = worlds_of(task, split)
-    labels = task.knowledge.labels_of(codes_of(worlds))[:, 0]
+    labels = task.knowledge.labels_of(class_indices(worlds))[:, 0]
     for world, label in zip(worlds, labels.tolist(), strict=True):
         figures = figures_of(world)
         lefts, rights, query = figures[:examples], figures[examples:-1], figures[-1]
@@ -47,7 +47,7 @@ def test_one_test_separates_and_the_query_agrees_in_it(split, examples):
 
 def test_left_and_right_exchanged_the_label_is_the_other():
     task = Bongard(examples=3)
-    codes = codes_of(worlds_of(task))
+    codes = class_indices(worlds_of(task))
     half = 3 * len(ATTRIBUTES)
     turned = np.concatenate([codes[:, half : 2 * half], codes[:, :half], codes[:, 2 * half :]], axis=1)
     assert task.knowledge.can_be(turned).all()
@@ -75,16 +75,16 @@ def test_tests_are_formulas_of_your_own():
 
 def test_problems_of_held_out_tests_are_in_no_split_but_ood():
     held, free = Bongard(examples=1), Bongard(examples=1, held_out=[])
-    codes = codes_of(worlds_of(held, "ood"))
+    codes = class_indices(worlds_of(held, "ood"))
     for task, inside in ((held, False), (free, True)):
-        assert (task.worlds_in(split_of(task, "train"), 0).contains(codes) == inside).all()
+        assert (task.source_for(split_of(task, "train"), 0).contains(codes) == inside).all()
 
 
 def test_listed_problems_are_those_of_training():
     task = Bongard(examples=1)
     listed = [list(world.values.values()) for world in worlds_of(task, count=2) + worlds_of(task, "ood", 2)]
     own = Bongard(examples=1, combinations_in_distribution=listed)
-    assert own.worlds_in(split_of(own, "train"), 0).contains(own.space.all_codes()).sum() <= 4
+    assert own.source_for(split_of(own, "train"), 0).contains(own.space.all_codes()).sum() <= 4
     assert {tuple(world.values.values()) for world in worlds_of(own)} <= {tuple(one) for one in listed}
 
 

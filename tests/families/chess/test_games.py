@@ -10,7 +10,7 @@ import pytest
 
 from assay.base import ConfigError
 from assay.families.chess.games import play_game
-from assay.families.chess.positions import codes_of
+from assay.families.chess.positions import class_indices
 from assay.families.chess.settings import Board
 from assay.tasks import TASKS
 
@@ -20,7 +20,7 @@ GAME = '[Event "?"]\n[Result "*"]\n\n1. e4 e5 2. Nf3 {a comment} Nc6 (2... d6 3.
 
 
 def codes(board):
-    return codes_of([board.fen()])[0].tolist()
+    return class_indices([board.fen()])[0].tolist()
 
 
 # -- played ------------------------------------------------------------------------------------------------------------
@@ -30,7 +30,7 @@ def test_games_follow_the_moves_of_chess():
     """Every position follows from the one before by a legal move."""
     for number in range(3):
         positions, board = play_game(3, number), chess.Board()
-        assert positions[0].tolist() == codes_of([START])[0].tolist()
+        assert positions[0].tolist() == class_indices([START])[0].tolist()
         for row in positions[1:]:
             after = {}
             for move in board.legal_moves:
@@ -86,7 +86,7 @@ def test_a_file_of_games_is_read_and_broken_ones_are_counted(tmp_path):
     for move in ("e4", "e5", "Nf3", "Nc6", "Bb5", "a6", "O-O"):  # nothing of the variation
         board.push_san(move)
         wanted.add(board.board_fen())
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(8))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(8))
     assert {task.render(world).text for world in worlds} == wanted
 
 
@@ -94,7 +94,7 @@ def test_pools_of_a_file_share_no_game(tmp_path):
     task = TASKS["chess-flat"](pgn=str(pgn(tmp_path, GAME * 40)), first=0, per_game=1, balance="world")
     names = {}
     for split in task.splits()[:3]:
-        worlds = task.worlds_in(split, 0).worlds(np.arange(300))
+        worlds = task.source_for(split, 0).worlds(np.arange(300))
         names[split.name] = {task.ingredients(world)[0] for world in worlds}
     assert [len(held) for held in names.values()] == [28, 4, 8]  # 70, 10 and 20 %
     assert len(set.union(*names.values())) == 40

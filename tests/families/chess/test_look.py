@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError, rng_for
-from assay.families.chess.positions import VALUES, codes_of
+from assay.families.chess.positions import VALUES, class_indices
 from assay.families.chess.scene import scene_of
 from assay.families.chess.task import Chess
 from assay.render import label_pixels, shoot
@@ -15,7 +15,7 @@ from assay.tasks import TASKS
 from assay.worlds import World
 
 POSITION = "r1bq1rk1/pp2bppp/2n1pn2/3p4/2PP4/2N1BN2/PP3PPP/R2QKB1R"
-MIDDLE = codes_of([POSITION])[0].tolist()
+MIDDLE = class_indices([POSITION])[0].tolist()
 SQUARES = chess.SQUARE_NAMES
 SIDES = ("a1", "white", "black", "left", "right")
 PIECES = [name for name in VALUES if name != "empty"]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.base import rng_for
-from assay.families.chess.positions import codes_of
+from assay.families.chess.positions import class_indices
 from assay.families.chess.settings import Board
 from assay.metrics import METRICS, Evidence, violations_of
 
@@ -57,7 +57,7 @@ def evidence(truth, said):
 
 @pytest.fixture(scope="module")
 def held():
-    return evidence(codes_of([row[0] for row in BOARDS]), codes_of([row[1] for row in BOARDS]))
+    return evidence(class_indices([row[0] for row in BOARDS]), class_indices([row[1] for row in BOARDS]))
 
 
 def values(name, held):
@@ -119,7 +119,7 @@ def test_a_model_that_is_silent_on_a_square_is_not_judged_there(held):
 @pytest.mark.slow
 def test_a_million_boards_are_scored_at_once():
     rng = rng_for(0, "million boards")
-    truth = codes_of([START, QUEEN, KINGS, EMPTY])[rng.integers(4, size=1_000_000)].astype(np.int8)
+    truth = class_indices([START, QUEEN, KINGS, EMPTY])[rng.integers(4, size=1_000_000)].astype(np.int8)
     said = np.where(
         rng.random(truth.shape, dtype=np.float32) < 0.02, rng.integers(13, size=truth.shape, dtype=np.int8), truth
     )

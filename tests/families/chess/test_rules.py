@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from assay.base import rng_for
-from assay.families.chess.positions import VALUES, codes_of
+from assay.families.chess.positions import VALUES, class_indices
 from assay.families.chess.settings import Board
 from assay.logic import Decoder, evaluate, true_outcomes, truth_diagram
 
@@ -96,7 +96,7 @@ def test_fens_are_those_of_the_chess_package():
     for move in ("e4", "c5", "Nf3", "Nc6", "Bb5", "g6", "O-O"):
         board.push_san(move)
         pieces = {chess.SQUARE_NAMES[square]: piece.symbol() for square, piece in board.piece_map().items()}
-        assert RULES.space.decode(codes_of([board.fen()])[0]) == {
+        assert RULES.space.decode(class_indices([board.fen()])[0]) == {
             name: pieces.get(name, "empty") for name in chess.SQUARE_NAMES
         }
 
@@ -132,7 +132,7 @@ def test_rules_over_64_squares_compile_to_small_diagrams_with_exact_chances(name
 @pytest.mark.slow
 def test_a_whole_chess_board_is_decoded_to_one_that_keeps_the_rules():
     rng = rng_for(3, "noisy boards")
-    truth = codes_of([START, MIDDLE, END])[rng.integers(3, size=30)]
+    truth = class_indices([START, MIDDLE, END])[rng.integers(3, size=30)]
     logits = rng.normal(size=(30, 64, 13)) + 4 * np.eye(13)[truth]
     spread = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
     likely = spread.argmax(axis=2)

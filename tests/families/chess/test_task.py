@@ -22,7 +22,7 @@ Sane = TASKS["chess-sane"]
 
 
 def source(task, split="train", seed=0):
-    return task.worlds_in(next(one for one in task.splits() if one.name == split), seed)
+    return task.source_for(next(one for one in task.splits() if one.name == split), seed)
 
 
 def lead(codes):

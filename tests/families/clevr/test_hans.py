@@ -206,7 +206,7 @@ def test_objects_are_numbered_from_left_to_right_each_in_a_row_of_its_own():
 def test_both_rules_of_class_five_occur_in_the_published_test_set():
     task = TASKS["clevr-hans"](**SMALL, classes=7, objects=(3, 7), min_pixels=20)
     split = next(split for split in task.splits() if split.name == "test")
-    codes = task.worlds_in(split, 0).codes(np.arange(70))
+    codes = task.source_for(split, 0).codes(np.arange(70))
     five = [scene for scene in (objects_of(task.space, row) for row in codes) if left(scene)]
     assert len(five) == 10 and sum(map(right, five)) == 5  # half and half, as the class file says
 

@@ -17,7 +17,7 @@ MOVES = ("camera", "key", "fill", "back")
 
 
 def worlds(task, count):
-    return task.worlds_in(task.splits()[0], 0).worlds(np.arange(count))
+    return task.source_for(task.splits()[0], 0).worlds(np.arange(count))
 
 
 def standing(*objects, **settings):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError, KnowledgeError, MissingExtra, Settings, load_yaml
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.dataset import Recipe, make
 from assay.families.clevr.task import Clevr
 from assay.logic import evaluate, parse
@@ -18,7 +18,7 @@ ATTRIBUTES = ("colour", "shape", "material", "size")
 
 
 def source(task, split="train"):
-    return task.worlds_in(next(one for one in task.splits() if one.name == split), 0)
+    return task.source_for(next(one for one in task.splits() if one.name == split), 0)
 
 
 def worlds(task, split="train", count=12):
@@ -76,7 +76,7 @@ def test_presets_differ_in_what_they_show():
 )
 def test_readings_are_as_many_as_the_facts_say(settings, expected):
     task = Clevr(**settings, materials=["rubber"], sizes=["large"])
-    assert count_readings(task.knowledge).total == expected
+    assert count_shortcuts(task.knowledge).total == expected
 
 
 def test_any_formula_over_the_objects_can_be_the_rule():
@@ -129,14 +129,14 @@ def test_held_out_objects_occur_only_in_ood():
     has = "any(x.colour == {!r} and x.shape == {!r} for x in objects)"
     held = f"{has.format('red', 'cube')} or ({has.format('pink', 'ring')} and {has.format('gray', 'sphere')})"
     for split in task.splits():
-        shown = evaluate(parse(held), task.space, task.worlds_in(split, 0).codes(np.arange(60)))
+        shown = evaluate(parse(held), task.space, task.source_for(split, 0).codes(np.arange(60)))
         assert shown.all() if split.name == "ood" else not shown.any()
 
 
 def test_shapes_can_be_limited_to_some_colours():
     task = Clevr(shape_colours={"star": ["red", "blue"]}, **SMALL)
     for split in task.splits():
-        rows = [task.space.decode(row) for row in task.worlds_in(split, 0).codes(np.arange(100))]
+        rows = [task.space.decode(row) for row in task.source_for(split, 0).codes(np.arange(100))]
         odd = [
             any(r[f"object{i}.shape"] == "star" and r[f"object{i}.colour"] not in ("red", "blue") for i in (1, 2))
             for r in rows

@@ -11,7 +11,7 @@ from assay.base import DataError
 from assay.render import encode_png
 from assay.tasks import TASKS
 from assay.worlds import CONTENT
-from tests.families.drawn import codes_of, worlds_of
+from tests.families.drawn import class_indices, worlds_of
 
 DOT = encode_png(np.zeros((4, 6, 3), dtype=np.uint8))
 PARTS = ("train2017", "val2017")
@@ -144,7 +144,7 @@ def test_splits_choose_images_of_their_pool_each_once(tmp_path):
         worlds = worlds_of(task, split.name, split.size)
         numbers = [task.album.files.index(world.style[CONTENT]["image"]) for world in worlds]
         assert set(numbers) <= set(task.image_pools[split.pool].tolist()) and len(set(numbers)) == split.size
-        assert codes_of(worlds).tolist() == task.codes[numbers].tolist()
+        assert class_indices(worlds).tolist() == task.codes[numbers].tolist()
     world = worlds[0]
     assert task.change_world(world, {"dog": int(world["dog"]) + 1}) is None  # a photograph is what it is
     style = task.style(rng, world.codes, split.pool)

@@ -230,14 +230,14 @@ def test_counts_can_be_capped():
 def test_too_few_photographs_for_a_rule_say_so():
     task = TASKS["cocologic-fs"](coco=str(TINY), rule="herd_alone")
     with pytest.raises(KnowledgeError, match="'herd_alone' is False in every image that there is"):
-        task.worlds_in(task.splits()[0], 0)
+        task.source_for(task.splits()[0], 0)
 
 
 @pytest.fixture(scope="module")
 def drawn():
     """The task in its usual sizes, and the scenes of each split; that `make` writes these is a law over all tasks."""
     task = TASKS["cocologic"](width=48, height=36)
-    return task, {split.name: task.worlds_in(split, 0).worlds(np.arange(split.size)) for split in task.splits()}
+    return task, {split.name: task.source_for(split, 0).worlds(np.arange(split.size)) for split in task.splits()}
 
 
 def test_two_thousand_scenes_show_every_variant_and_every_type(drawn):
@@ -276,7 +276,7 @@ def test_quotas_of_variants_and_types_are_filled_as_far_as_there_are_images():
     task = TASKS["cocologic"](width=48, height=36, per_variant=84, per_type=35)
     size = 1000
     split = Split("test", size, pool="test")
-    chosen = task.worlds_in(split, 0).codes(np.arange(size))
+    chosen = task.source_for(split, 0).codes(np.arange(size))
     there = task.codes[task.image_pools["test"]]
     for boundary in task.knowledge.boundaries:
         for quota, inside in ((24, boundary.in_variants), (10, boundary.in_types)):
@@ -287,13 +287,13 @@ def test_quotas_of_variants_and_types_are_filled_as_far_as_there_are_images():
 
 def test_more_images_than_there_are_is_an_error():
     with pytest.raises(ConfigError, match=r"split 'valid': 100,000 images are wanted, there are \d+"):
-        TASKS["cocologic"](scenes=600).worlds_in(Split("valid", 100_000, pool="valid"), 0)
+        TASKS["cocologic"](scenes=600).source_for(Split("valid", 100_000, pool="valid"), 0)
 
 
 def test_other_seeds_choose_other_images_from_the_same_pools():
     task = TASKS["cocologic"](scenes=2000)
     split = Split("test", 60, pool="test")
-    first, second = (set(task.worlds_in(split, seed).rows.tolist()) for seed in (0, 1))
+    first, second = (set(task.source_for(split, seed).rows.tolist()) for seed in (0, 1))
     assert first != second and first | second <= set(task.image_pools["test"].tolist())
 
 
@@ -304,7 +304,7 @@ def test_few_shots_are_spread_evenly(rule):
     assert sizes["train"] == 24 and sizes["test"] == 40
     boundary = task.knowledge.boundaries[0]
     for split in task.splits()[::2]:
-        codes = task.worlds_in(split, 0).codes(np.arange(split.size))
+        codes = task.source_for(split, 0).codes(np.arange(split.size))
         positive = task.knowledge.labels_of(codes)[:, 0].astype(bool)
         variants, types = boundary.in_variants(codes)[positive].sum(axis=0), boundary.in_types(codes)
         good, bad = (8, 16) if split.name == "train" else (20, 20)
@@ -327,7 +327,7 @@ def test_tiny_objects_are_drawn_and_not_counted():
     task = TASKS["cocologic"](scenes=2000, least_area=0.01, width=160, height=120)
     plain = TASKS["cocologic"](scenes=2000)
     assert (task.codes <= plain.codes).all() and task.codes.sum() < plain.codes.sum()
-    world = next(w for w in task.worlds_in(task.splits()[0], 0).worlds(np.arange(50)) if _drawn(w) > sum(w.codes))
+    world = next(w for w in task.source_for(task.splits()[0], 0).worlds(np.arange(50)) if _drawn(w) > sum(w.codes))
     assert len(task.render(world).things) == sum(world.codes)
     fewer = TASKS["cocologic"](scenes=2000, least_area=0.01, tiny="drop")
     assert sum(map(len, fewer.image_pools.values())) < sum(map(len, plain.image_pools.values()))
@@ -347,7 +347,7 @@ def test_scenes_written_as_coco_read_back_the_same(tmp_path):
     assert np.array_equal(written.codes, drawn.codes[rows])
     assert np.array_equal(written.album.parts, drawn.album.parts[rows])
     split = written.splits()[0]
-    for world in written.worlds_in(split, 0).worlds(np.arange(3)):
+    for world in written.source_for(split, 0).worlds(np.arange(3)):
         file = Path(world.style[CONTENT]["image"]).name
         same = drawn.style_of(places[file])
         assert np.array_equal(

@@ -8,7 +8,7 @@ import pytest
 from assay.base import AssayError
 from assay.tasks import TASKS
 from tests.boundaries import in_turn
-from tests.families.drawn import codes_of, split_codes, worlds_of
+from tests.families.drawn import class_indices, split_codes, worlds_of
 
 MNLogic = TASKS["mnlogic"]
 RSBENCH = {  # rsbench's own xor.yml
@@ -72,7 +72,7 @@ def test_stages_are_balanced_too():
 @pytest.mark.parametrize("k", [2, 4, 7, 64])
 def test_the_default_rule_is_the_parity(k):
     task = MNLogic(k=k, prop_in_distribution=1.0)
-    found = codes_of(worlds_of(task, count=1000))
+    found = class_indices(worlds_of(task, count=1000))
     assert (task.knowledge.labels_of(found)[:, 0] == found.sum(axis=1) % 2).all()
     assert len(worlds(found)) == min(2**k, 1000)
 

@@ -11,7 +11,7 @@ from assay.families.handwriting.digits import digit_source
 from assay.logic import parse
 from assay.tasks import TASKS
 from tests.boundaries import in_turn
-from tests.families.drawn import codes_of, split_codes, worlds_of
+from tests.families.drawn import class_indices, split_codes, worlds_of
 
 MNAdd, MNAddHalf, MNAddEvenOdd, MNMath = (TASKS[name] for name in ("mnadd", "mnadd-half", "mnadd-evenodd", "mnmath"))
 PAPER = {  # sizes and, not in the paper, that of `hard`; then how many pairs: of training, held out
@@ -112,7 +112,7 @@ def test_sums_are_sums(task, k):
 
 
 def test_a_sum_of_twenty_digits():
-    assert len(pairs(codes_of(worlds_of(MNAdd(k=20), count=50)))) == 50
+    assert len(pairs(class_indices(worlds_of(MNAdd(k=20), count=50)))) == 50
 
 
 def test_listed_pairs_are_those_of_training():
@@ -187,7 +187,7 @@ def test_the_world_asked_for_is_the_world_shown():
     world = next(world for world in worlds if world.codes[0] == 1)
     numbers = [int(part.removeprefix("digit ")) for part in task.ingredients(world)]
     assert task.source.classes[numbers].tolist() == [1, 2, 3, 4, 5, 6, 7, 8]
-    assert task.knowledge.labels_of(codes_of([world])).tolist() == [[1 + 2, 7 + 8]]
+    assert task.knowledge.labels_of(class_indices([world])).tolist() == [[1 + 2, 7 + 8]]
 
 
 def test_as_released_the_first_equation_holds_in_all_but_training():

@@ -225,14 +225,14 @@ def test_a_photograph_can_be_found_for_its_concepts_and_cannot_be_changed(folder
     task = BddOia(folder=str(folder), width=32, height=40)
     assert task.columns == ("image",)
     split = task.splits()[-1]
-    world = task.worlds_in(split, 0).worlds(np.arange(1))[0]
+    world = task.source_for(split, 0).worlds(np.arange(1))[0]
     file = world.style[CONTENT]["image"]
     assert file.startswith("test_") and task.ingredients(world) == (file,)
     assert task.render(world).image.shape == (40, 32, 3)
     found = task.style(np.random.default_rng(0), world.codes, "test")[CONTENT]["image"]
     twins = [
         one.style[CONTENT]["image"]
-        for one in task.worlds_in(split, 0).worlds(np.arange(split.size))
+        for one in task.source_for(split, 0).worlds(np.arange(split.size))
         if one.codes == world.codes
     ]
     assert found in twins
@@ -262,6 +262,6 @@ def test_no_folder_and_settings_that_do_not_apply(tmp_path: Path, folder: Path) 
     image = folder / "data" / "train_003.jpg"
     image.write_bytes(b"no image")
     task = BddOia(folder=str(folder))
-    worlds = task.worlds_in(task.splits()[0], 0).worlds(np.arange(task.sizes["train"]))
+    worlds = task.source_for(task.splits()[0], 0).worlds(np.arange(task.sizes["train"]))
     with pytest.raises(AssayError, match=r"picture 'train_003.jpg' is no PNG, JPEG or WebP file"):
         task.render_all(worlds)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError, MissingExtra, Settings, rng_for
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.families.driving.rules import CONCEPTS, OBSTACLES
 from assay.families.driving.task import SddOia
 from assay.logic import Concept, ConceptSpace, Knowledge
@@ -23,12 +23,12 @@ MANY = 4000
 
 def dealt(task: Any, split: str, count: int = MANY) -> np.ndarray:
     held = next(one for one in task.splits() if one.name == split)
-    return task.worlds_in(held, 0).codes(np.arange(count))
+    return task.source_for(held, 0).codes(np.arange(count))
 
 
 def worlds(task: SddOia, split: str, count: int) -> list[World]:
     held = next(one for one in task.splits() if one.name == split)
-    return task.worlds_in(held, 0).worlds(np.arange(count))
+    return task.source_for(held, 0).worlds(np.arange(count))
 
 
 def columns(codes: np.ndarray) -> dict[str, np.ndarray]:
@@ -130,12 +130,12 @@ def test_an_ambulance_does_otherwise_where_its_rules_say_so() -> None:
 
 
 def test_how_many_readings_fit() -> None:
-    assert count_readings(SddOia(ambulance=False).knowledge, "per-concept").total == 10
+    assert count_shortcuts(SddOia(ambulance=False).knowledge, "per-concept").total == 10
     space = ConceptSpace(tuple(Concept(name, (False, True)) for name in CONCEPTS if name != "clear"))
     known = SddOia(ambulance=False).knowledge
     clear = f"not ({' or '.join(OBSTACLES)})"
     texts = {name: str(known.label(name).formula).replace("clear", clear) for name in known.label_names}
-    assert count_readings(Knowledge.of(space, texts), "per-concept").total == 4  # `clear` derived: `follow` is free
+    assert count_shortcuts(Knowledge.of(space, texts), "per-concept").total == 4  # `clear` derived: `follow` is free
 
 
 @pytest.mark.parametrize("settings", [{}, {"tied": True}, {"most_obstacles": 1}])

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from assay.base import AssayError
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.lab import find_study
 from assay.tasks import TASKS
 from assay.testing import check_task, require
-from tests.families.drawn import codes_of, split_codes, split_of, worlds_of
+from tests.families.drawn import class_indices, split_codes, split_of, worlds_of
 
 KandLogic = TASKS["kand-logic"]
 PAIRS = (  # of rsbench's own kandinksy.yml
@@ -92,14 +92,14 @@ def test_the_rules_are_the_papers(name):
     task = TASKS[name]()
     assert task.knowledge.diagram.counts[True,] == POSITIVE[name] and task.knowledge.space.worlds == 9**9
     codes = np.random.default_rng(0).integers(3, size=(3000, 18))
-    codes[::2] = codes_of(worlds_of(task, count=1500))
+    codes[::2] = class_indices(worlds_of(task, count=1500))
     labels = [RULES[name](world.reshape(3, 3, 2)) for world in codes]
     assert task.knowledge.labels_of(codes)[:, 0].tolist() == labels
 
 
 @pytest.mark.parametrize("figures", [2, 3])
 def test_36_readings_fit_the_default_rule(figures):
-    found = count_readings(KandLogic(figures=figures).knowledge)
+    found = count_shortcuts(KandLogic(figures=figures).knowledge)
     assert found.total == 36 and found.worlds is None
 
 
@@ -285,7 +285,7 @@ def test_rsbench_numbers_stand_for_colours_and_shapes():
 
 def test_as_released_worlds_are_sorted_by_the_rule_with_shapes_taken_for_colours():
     task = TASKS["kand-logic-pairs"](as_released=True)
-    codes = codes_of(worlds_of(task, "test"))
+    codes = class_indices(worlds_of(task, "test"))
     swapped = codes.reshape(-1, 9, 2)[:, :, ::-1].reshape(-1, 18)
     assert task.knowledge.labels_of(swapped).all() and 0 < task.knowledge.labels_of(codes).mean() < 1
     assert "hard" not in {split.name for split in task.splits()}
@@ -293,7 +293,7 @@ def test_as_released_worlds_are_sorted_by_the_rule_with_shapes_taken_for_colours
 
 def test_as_released_the_default_rule_is_the_same_either_way():
     task = KandLogic(as_released=True)
-    test, train = (task.knowledge.labels_of(codes_of(worlds_of(task, name, 200))) for name in ("test", "train"))
+    test, train = (task.knowledge.labels_of(class_indices(worlds_of(task, name, 200))) for name in ("test", "train"))
     assert test.all() and abs(train.mean() - 0.5) < 0.1
 
 
@@ -350,18 +350,18 @@ def test_own_patterns_and_aggregators():
 def test_settings_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(AssayError, match=message) as caught:
         task = KandLogic(**settings)
-        task.worlds_in(task.splits()[0], 0)
+        task.source_for(task.splits()[0], 0)
     assert "\n" not in str(caught.value)
 
 
 def test_in_a_puzzle_either_attribute_tells_the_label():
     task = KandLogic(puzzle=True)
     assert sorted(split.name for split in task.splits()) == ["test", "train", "valid"]
-    codes = codes_of(worlds_of(task, count=1800))
+    codes = class_indices(worlds_of(task, count=1800))
     labels = task.knowledge.labels_of(codes)[:, 0]
     assert abs(labels.mean() - 0.5) < 0.01
     for attribute in range(2):
         kinds = np.array([[kind(figure) for figure in row] for row in codes.reshape(-1, 3, 3, 2)[..., attribute]])
         assert (kinds[:, 0] == kinds[:, 1]).all() and ((kinds[:, 2] == kinds[:, 0]) == labels).all()
         assert np.bincount(kinds[:, 0], minlength=4)[1:].tolist() == [600, 600, 600]
-    assert task.worlds_in(split_of(task, "test"), 0).contains(codes_of(worlds_of(task, "test"))).all()
+    assert task.source_for(split_of(task, "test"), 0).contains(class_indices(worlds_of(task, "test"))).all()

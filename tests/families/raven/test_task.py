@@ -8,7 +8,7 @@ from scipy import ndimage
 
 from assay.base import ConfigError
 from assay.tasks import TASKS
-from tests.families.drawn import codes_of, split_of, worlds_of
+from tests.families.drawn import class_indices, split_of, worlds_of
 
 Raven = TASKS["raven"]
 CONTEXT = 8
@@ -19,7 +19,7 @@ SMALL = {"candidates": 4, "rules": {"number": ["constant", "progression", "arith
 def puzzles(task, split="train", count=60):
     """Return worlds of a split with their panels x attributes, and the place of the right candidate."""
     worlds = worlds_of(task, split, count)
-    codes = codes_of(worlds)
+    codes = class_indices(worlds)
     panels = codes.reshape(count, len(task.config.rules), -1).transpose(0, 2, 1)  # attribute by attribute
     return worlds, panels, task.knowledge.labels_of(codes)[:, 0] - 1
 
@@ -58,7 +58,7 @@ def rows_of(cells):
 def test_a_matrix_can_be_where_its_rows_follow_one_rule_and_one_candidate_completes_it(allowed):
     task = Raven(candidates=4, numbers=5, distractors="near", rules={"number": allowed}, held_out_every=None)
     rng = np.random.default_rng(0)
-    codes = codes_of(worlds_of(task, count=120))
+    codes = class_indices(worlds_of(task, count=120))
     changed = codes.repeat(3, axis=0)
     changed[np.arange(360), rng.integers(12, size=360)] = rng.integers(5, size=360)
     codes = np.concatenate([codes, changed, rng.integers(5, size=(400, 12)), rng.integers(2, size=(200, 12))])
@@ -81,7 +81,7 @@ def test_every_matrix_of_a_rule_is_drawn_and_no_other():
     rules = {"number": ["constant"], "shade": ["constant"]}
     for rule, count in zip(RULES, (27, 2, 54, 12), strict=True):
         task = Raven(candidates=4, numbers=3, shades=3, rules={**rules, "number": [rule]}, held_out_every=None)
-        assert task.worlds_in(split_of(task, "train"), 0).total == 4 * 27 * count  # by the place of the answer
+        assert task.source_for(split_of(task, "train"), 0).total == 4 * 27 * count  # by the place of the answer
         drawn = {tuple(panels[:CONTEXT, 0].tolist()) for panels in puzzles(task, count=400)[1]}
         lawful = {
             cells[:CONTEXT] for cells in product(range(3), repeat=9) if follows(rule, rows_of([c + 1 for c in cells]))
@@ -170,9 +170,9 @@ def test_a_changed_candidate_trades_places_and_takes_the_label_along():
 
 def test_a_split_may_hold_puzzles_of_its_own_candidates_only():
     task = Raven(**SMALL)
-    codes = {name: codes_of(worlds_of(task, name)) for name in ("train", "test", "hard", "ood")}
+    codes = {name: class_indices(worlds_of(task, name)) for name in ("train", "test", "hard", "ood")}
     for name, split in (("train", "fair"), ("hard", "near")):
-        source = task.worlds_in(split_of(task, name), 0)
+        source = task.source_for(split_of(task, name), 0)
         assert source.contains(codes[name]).all() and not source.contains(codes["ood"]).any()
         assert source.contains(codes["test"]).all() == (split == "fair")
         assert not source.contains(codes["hard" if split == "fair" else "train"]).any()
@@ -183,7 +183,7 @@ def test_a_changed_matrix_is_the_nearest_lawful_one_that_keeps_its_answer():
     worlds, panels, answers = puzzles(task, count=8)
     changed = [task.change_world(world, {"panel1.shade": world["panel2.shade"]}) for world in worlds]
     kept = [place for place, world in enumerate(changed) if world is not None]
-    found = codes_of([changed[place] for place in kept])
+    found = class_indices([changed[place] for place in kept])
     assert len(found) > 4 and task.knowledge.can_be(found).all()
     assert (task.knowledge.labels_of(found)[:, 0] - 1 == answers[kept]).all()
     squares = [sum(rows, ()) for some in combinations(range(5), 3) for rows in product(permutations(some), repeat=3)]

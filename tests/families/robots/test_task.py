@@ -11,7 +11,7 @@ from assay.families.robots.parts import FEET
 from assay.families.robots.task import Robots, read_description
 from assay.testing import check_task, require
 from assay.worlds import CONTENT, LUCK
-from tests.families.drawn import codes_of, split_of, worlds_of
+from tests.families.drawn import class_indices, split_of, worlds_of
 
 SETS = ("true", "human", "incomplete", "parts", "all")
 SETTINGS = {
@@ -52,9 +52,9 @@ def chances(**settings):
 
 def labels(task, worlds):
     if not task.knowledge.stochastic:
-        return task.knowledge.labels_of(codes_of(worlds))[:, 0].tolist()
+        return task.knowledge.labels_of(class_indices(worlds))[:, 0].tolist()
     luck = np.array([world.style[LUCK] for world in worlds])
-    return task.knowledge.drawn_labels(codes_of(worlds), luck)[:, 0].tolist()
+    return task.knowledge.drawn_labels(class_indices(worlds), luck)[:, 0].tolist()
 
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
@@ -122,7 +122,7 @@ def test_the_papers_splits_hold_the_papers_feet():
     shared = set(held["train"]) & set(held["test"])
     assert len(shared) > 0.7 * len(set(held["train"]))  # of the released data 1,256 of 1,583 robots
     human = Robots(preset="paper-human")
-    unnamed = ~codes_of(worlds_of(human, "test", 4000))[:, 6:].any(axis=1)
+    unnamed = ~class_indices(worlds_of(human, "test", 4000))[:, 6:].any(axis=1)
     assert abs(unnamed.mean() - 0.4) < 0.02
 
 
@@ -150,7 +150,7 @@ def test_hard_robots_are_of_every_variant_and_type_and_of_the_test_pool():
     task = Robots()
     (boundary,) = task.knowledge.boundaries
     hard = worlds_of(task, "hard", 400)
-    codes = codes_of(hard)
+    codes = class_indices(hard)
     assert boundary.in_variants(codes).any(axis=0).all() and boundary.in_types(codes).any(axis=0).all()
     assert set(robots_of(task, hard)) <= set(robots_of(task, every_world(task, "test")))
     assert len(worlds_of(Robots(concepts="human", per_type=10), "hard", 100)) == 100
@@ -214,7 +214,7 @@ def test_hidden_parts_make_labels_a_matter_of_luck_that_is_fair():
     assert labels(task, some) == truth.tolist()
     open_and_flat = ((MOUTH == 1) & (FOOT < 5))[robots]
     assert abs(truth[open_and_flat].mean() - 0.5) < 0.06 and truth[~open_and_flat].all()
-    assert set(task.knowledge.chances(codes_of(some))[:, 0].round(6)) == {0.5, 1.0}
+    assert set(task.knowledge.chances(class_indices(some))[:, 0].round(6)) == {0.5, 1.0}
 
 
 def test_a_rule_over_subtypes_is_shared_out_over_coarse_concepts():

@@ -11,7 +11,7 @@ from assay.families.sudoku.boards import BoardShape, valid_boards
 from assay.families.sudoku.source import corrupt_by_actions
 from assay.families.sudoku.task import Sudoku
 from assay.worlds import CONTENT
-from tests.families.drawn import codes_of, worlds_of
+from tests.families.drawn import class_indices, worlds_of
 
 DIGITS = "123456789ABCDEFG"
 BLOCKS = (2, 3, 4)
@@ -95,7 +95,7 @@ def test_boards_fall_into_many_classes_and_symmetries_stay_in_theirs():
 def test_each_number_of_violated_units_from_two_up_can_be_had(block):
     counts = list(range(2, 3 * block**2 + 1))
     task = Sudoku(image=False, block_size=block, violations=counts)
-    violated = (codes_of(worlds_of(task, count=8 * len(counts))) == 0).sum(axis=1)
+    violated = (class_indices(worlds_of(task, count=8 * len(counts))) == 0).sum(axis=1)
     assert Counter(violated.tolist()) == {0: 4 * len(counts), **dict.fromkeys(counts, 4)}
 
 
@@ -110,7 +110,7 @@ def test_one_violated_unit_cannot_be_on_a_full_board_and_can_be_where_blanks_are
     assert {0, 2, 3, 4, 5, 6} == set(kinds.sum(axis=1).tolist())
     task = Sudoku(image=False, incomplete="open", blanks=4, violations=[1])
     worlds = worlds_of(task)
-    assert Counter((codes_of(worlds) == 0).sum(axis=1).tolist()) == {0: 30, 1: 30}
+    assert Counter((class_indices(worlds) == 0).sum(axis=1).tolist()) == {0: 30, 1: 30}
     assert {world.style[CONTENT].count(".") for world in worlds} == {4}
 
 

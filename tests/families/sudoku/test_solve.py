@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from assay.base import ConfigError
-from assay.contracts import Answer, Predictions, apply_constraints
+from assay.contracts import Prediction, Predictions, apply_constraints
 from assay.families.sudoku.boards import BoardShape
 from assay.logic import Decoder
 from assay.metrics import METRICS, Evidence
 from assay.tasks import TASKS
 from assay.worlds import CONTENT
-from tests.families.drawn import codes_of, worlds_of
+from tests.families.drawn import class_indices, worlds_of
 
 SudokuSolve = TASKS["sudoku-solve"]
 PUZZLES = {2: 40, 3: 12}
@@ -20,7 +20,7 @@ def puzzles(task, split="test", count=12):
     """Return the solutions of puzzles as codes, and which cells are shown."""
     worlds = worlds_of(task, split, count)
     shown = np.array([[symbol != "." for symbol in world.style[CONTENT]] for world in worlds])
-    return worlds, codes_of(worlds), shown
+    return worlds, class_indices(worlds), shown
 
 
 def solutions(world, block):
@@ -101,9 +101,9 @@ def test_cells_right_and_boards_solved_are_scored():
     _, codes, shown = puzzles(task, "test", 20)
     said = reader(codes, shown, 0.05)
     concepts = {
-        name: Answer(said[:, place].argmax(axis=1), said[:, place]) for place, name in enumerate(task.space.names)
+        name: Prediction(said[:, place].argmax(axis=1), said[:, place]) for place, name in enumerate(task.space.names)
     }
-    labels = {"digit": Answer(concepts["r1c1"].codes)}
+    labels = {"digit": Prediction(concepts["r1c1"].codes)}
     plain = Predictions("f", "test", np.arange(20), labels, concepts, {})
     decoded = apply_constraints(plain, task.knowledge, labels_by_rule=True)
     truth = task.knowledge.labels_of(codes)
@@ -139,7 +139,7 @@ def test_clues_are_those_set_or_the_usual():
 
 def test_other_boards_are_no_worlds():
     task = SudokuSolve(block_size=2, image=False)
-    source, codes = task.worlds_in(task.splits()[0], 0), puzzles(task)[1]
+    source, codes = task.source_for(task.splits()[0], 0), puzzles(task)[1]
     assert source.contains(codes).all() and not source.contains((codes + np.eye(16, dtype=int)[0]) % 4).any()
 
 

@@ -15,7 +15,7 @@ from assay.logic import compile_diagram
 from assay.tasks import TASKS
 from assay.testing import check_task, require
 from assay.worlds import CONTENT, World
-from tests.families.drawn import codes_of, worlds_of
+from tests.families.drawn import class_indices, worlds_of
 
 
 def table(**settings):
@@ -24,7 +24,7 @@ def table(**settings):
 
 def violated(task, split="train", count=400):
     """Return how many boards of a split have how many violated units."""
-    return Counter((codes_of(worlds_of(task, split, count)) == 0).sum(axis=1).tolist())
+    return Counter((class_indices(worlds_of(task, split, count)) == 0).sum(axis=1).tolist())
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,7 @@ def test_concepts_rule_and_sizes_are_the_papers():
 
 def test_2000_invalid_boards_are_invalid_and_follow_the_numbers_asked_for():
     worlds = worlds_of(table(violations=[2, 3, 3, 7]), count=4000)
-    counts = Counter((codes_of(worlds) == 0).sum(axis=1).tolist())
+    counts = Counter((class_indices(worlds) == 0).sum(axis=1).tolist())
     assert counts == {0: 2000, 2: 500, 3: 1000, 7: 500}
     assert len({world.style[CONTENT] for world in worlds}) == 4000
 
@@ -110,7 +110,7 @@ def test_no_board_breaks_the_laws_of_units():
     for task in (table(), TASKS["sudoku-paper"](image=False), table(block_size=2, violations=list(range(2, 13)))):
         assert len(task.knowledge.constraints) == 6
         for split in ("train", "hard", "ood"):
-            assert not task.knowledge.violations(codes_of(worlds_of(task, split, 300))).any()
+            assert not task.knowledge.violations(class_indices(worlds_of(task, split, 300))).any()
     lone = np.ones((1, 27), dtype=np.int64)
     lone[0, 4] = 0
     assert table().knowledge.violations(lone).sum() == 2  # a lone row, beside sound columns and beside sound blocks
@@ -119,7 +119,7 @@ def test_no_board_breaks_the_laws_of_units():
 def test_cells_give_the_same_labels_by_their_own_rule():
     units, cells = table(), table(concepts="cells")
     for split in ("train", "hard", "ood"):
-        by_units, by_cells = (codes_of(worlds_of(task, split, 120)) for task in (units, cells))
+        by_units, by_cells = (class_indices(worlds_of(task, split, 120)) for task in (units, cells))
         labels = units.knowledge.labels_of(by_units)
         assert by_cells.shape == (120, 81) and 0 < labels.sum() < 120
         assert (labels == cells.knowledge.labels_of(by_cells)).all()
@@ -283,16 +283,16 @@ def test_settings_that_do_not_fit_are_refused(settings, message):
     with pytest.raises(AssayError, match=message) as caught:
         recipe = recipe_from("sudoku", Settings(settings))
         recipe.task.sources()
-        recipe.task.worlds_in(recipe.splits[0], 0)
+        recipe.task.source_for(recipe.splits[0], 0)
     assert "\n" not in str(caught.value)
 
 
 def test_any_place_can_be_asked_for():
     task = Sudoku(block_size=2, cell_px=12, violations=[2, 3])
-    source = task.worlds_in(task.splits()[0], 3)
+    source = task.source_for(task.splits()[0], 3)
     far, near = source.worlds(np.array([10**9, 5]))
     assert source.worlds(np.array([5]))[0] == near != far
-    assert task.worlds_in(task.splits()[0], 4).worlds(np.array([5]))[0] != near
+    assert task.source_for(task.splits()[0], 4).worlds(np.array([5]))[0] != near
 
 
 def test_digits_are_the_concepts_beneath_units():

@@ -41,7 +41,7 @@ def small(name="trains", **settings):
 
 def worlds_of(task, count=1, split="test"):
     found = {one.name: one for one in task.splits()}[split]
-    return task.worlds_in(found, 0).worlds(np.arange(count))
+    return task.source_for(found, 0).worlds(np.arange(count))
 
 
 @pytest.mark.parametrize("style", STYLES)

@@ -16,7 +16,7 @@ MANY = 100_000
 def drawn(count, split="train", seed=0, **settings):
     """Return a task, the source of a split, and its first trains."""
     task = TASKS["trains"](image=False, **settings)
-    source = task.worlds_in(next(one for one in task.splits() if one.name == split), seed)
+    source = task.source_for(next(one for one in task.splits() if one.name == split), seed)
     return task, source, source.codes(np.arange(count))
 
 
@@ -194,7 +194,7 @@ def test_a_rule_that_nothing_fits_is_refused_in_one_line():
 
 def test_shares_of_trains_are_disjoint():
     task, inside, codes = drawn(2000, prop_in_distribution=0.7)
-    outside = task.worlds_in(next(one for one in task.splits() if one.name == "ood"), 0)
+    outside = task.source_for(next(one for one in task.splits() if one.name == "ood"), 0)
     assert inside.contains(codes).all() and not outside.contains(codes).any()
     both = drawn(20_000, balance="world")[2]
     assert abs(inside.contains(both).mean() - 0.7) < 0.02

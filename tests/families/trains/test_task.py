@@ -45,7 +45,7 @@ def task(name="trains", **settings):
 
 def drawn(held, split="train", count=None, seed=0):
     found = {one.name: one for one in held.splits()}[split]
-    return held.worlds_in(found, seed).codes(np.arange(count or found.size))
+    return held.source_for(found, seed).codes(np.arange(count or found.size))
 
 
 RULES = ("theory_x", "numerical", "complex", "easy", "color", "multi")

@@ -10,8 +10,8 @@ from assay.base import ConfigError, DataError, Settings
 from assay.contracts import BOUNDARY
 from assay.dataset import NUISANCES, Dataset
 from assay.exchange import Annotation, annotate
-from assay.lab import STRATEGIES, Holdings, MendSettings, Situation, mend_run
-from assay.models import Order, train_run
+from assay.lab import STRATEGIES, AcquiredData, AcquisitionContext, MendSettings, mend_run
+from assay.models import TrainSpec, train_run
 from assay.render import Picture, mark_picture
 from assay.runs import RunFolder
 from tests.conftest import write
@@ -150,7 +150,7 @@ def test_no_example_is_added_to_an_annotated_copy(marked, tmp_path):
 @pytest.mark.parametrize("strategy", ["augment", "fresh", "reweight"])
 def test_each_round_is_trained_with_what_was_bought(strategy, marked, box, tmp_path):
     curve, more = mended(box, marked, tmp_path / "out", strategy=strategy, budget=6, first=2)
-    config = RunFolder(tmp_path / "out" / "round-2").about()["config"]
+    config = RunFolder(tmp_path / "out" / "round-2").metadata()["config"]
     assert [one.spent for one in curve.rounds] == [0, 2, 6] and config["keeps"] == "last"
     expected = {"augment": (66, 0.0), "fresh": (66, 0.0), "reweight": (60, 0.05)}
     assert (len(more), config["group_step"]) == expected[strategy]
@@ -163,7 +163,7 @@ def test_masks_are_bought_where_there_are_some_and_up_to_all_examples(marked, bo
     data = write(tmp_path / "kand", "kand-logic", splits={"train": 24, "valid": 8, "test": 24, "hard": 0, "pairs": 0})
     trained("blackbox", data, tmp_path / "run", ONCE)
     curve, _ = mended(tmp_path / "run", data, tmp_path / "out", strategy="reasons", budget=40, first=30)
-    config = RunFolder(tmp_path / "out" / "round-1").about()["config"]
+    config = RunFolder(tmp_path / "out" / "round-1").metadata()["config"]
     assert curve.rounds[1].bought["masks"] == 24 == config["reasons_examples"] and config["reasons_weight"] == 10.0
     with pytest.raises(ConfigError, match="has no masks, neither instances nor parts"):
         mended(box, marked, tmp_path / "none", strategy="reasons", budget=4)
@@ -181,9 +181,9 @@ def test_an_imported_dataset_is_mended_by_labels_and_says_what_needs_drawing(imp
 
 
 def test_learners_on_concepts_are_refused_where_training_is_changed(marked, tmp_path):
-    train_run(Order("tree", Settings(), 0), marked, tmp_path / "run")
-    nothing = Holdings(np.full(marked["train"].concepts.shape, -1))
+    train_run(TrainSpec("tree", Settings(), 0), marked, tmp_path / "run")
+    nothing = AcquiredData(np.full(marked["train"].concepts.shape, -1))
     chosen = MendSettings(strategy="reweight")
-    asked = Situation(tmp_path / "run", marked, marked, nothing, 4, 1, chosen, tmp_path / "committee")
+    asked = AcquisitionContext(tmp_path / "run", marked, marked, nothing, 4, 1, chosen, tmp_path / "committee")
     with pytest.raises(ConfigError, match="'tree' is none; choose --strategy augment"):
         STRATEGIES["reweight"](asked)

@@ -7,7 +7,7 @@ import pytest
 
 from assay.base import AssayError, ConfigError, DataError
 from assay.diagnosis import diagnose_run
-from assay.lab import STRATEGIES, MendingCurve, MendingRound, MendSettings, mend_run
+from assay.lab import STRATEGIES, AcquisitionCurve, MendingRound, MendSettings, mend_run
 from assay.runs import RunFolder
 from tests.pixels import pixels, trained
 
@@ -39,12 +39,12 @@ def test_a_round_is_an_ordinary_run_on_a_dataset_with_what_was_bought(mended, da
     run = RunFolder(folder / curve.rounds[-1].run)
     own = run.dataset()
     assert diagnose_run(run, own).verdict == curve.rounds[-1].verdict
-    given = own["train"].given_concepts
-    assert (given >= 0).sum() == curve.spent and (own["valid"].given_concepts < 0).all()
+    given = own["train"].annotated_concepts
+    assert (given >= 0).sum() == curve.spent and (own["valid"].annotated_concepts < 0).all()
     assert np.array_equal(given[given >= 0], data["train"].concepts[given >= 0])
-    assert np.array_equal(own["test"].given_concepts, data["test"].concepts)
+    assert np.array_equal(own["test"].annotated_concepts, data["test"].concepts)
     assert "bought by `assay mend`" in (own.folder / "README.md").read_text()
-    assert run.about()["config"]["concept_weight"] == 3.0
+    assert run.metadata()["config"]["concept_weight"] == 3.0
 
 
 def weights(folder):
@@ -137,7 +137,7 @@ def test_a_curve_tells_when_a_model_was_mended_and_shows_what_every_round_has():
         one(1, "sound", 30, ood=0.5, unconfounded=0.75),
         one(2, "sound", 70, ood=0.5),
     )
-    curve = MendingCurve("plan", rounds, ("sound",), "the verdict is sound")
+    curve = AcquisitionCurve("plan", rounds, ("sound",), "the verdict is sound")
     assert curve.mended is rounds[1] and curve.spent == 70 and curve.to_dict()["spent_until_mended"] == 30
     assert curve.text == "shortcut -> sound, 30 spent by 'plan'"
     assert [round.elsewhere for round in rounds] == [0.0, 0.75, 0.5] and rounds[0].cells[3:6] == [
@@ -145,7 +145,7 @@ def test_a_curve_tells_when_a_model_was_mended_and_shows_what_every_round_has():
         "0.25",
         "0.00",
     ]
-    failed = MendingCurve("plan", (rounds[0], one(1, "noisy", 10, None)), ("sound",), "the budget is spent")
+    failed = AcquisitionCurve("plan", (rounds[0], one(1, "noisy", 10, None)), ("sound",), "the budget is spent")
     assert failed.mended is None and failed.to_dict()["spent_until_mended"] is None
     assert failed.text == "shortcut -> noisy, not mended with 10 spent by 'plan': the budget is spent"
     (axes,) = curve.plot().axes

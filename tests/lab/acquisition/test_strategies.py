@@ -6,8 +6,8 @@ import pytest
 import assay
 from assay.base import ConfigError, Settings
 from assay.diagnosis import diagnose_run
-from assay.lab import STRATEGIES, Holdings, MendSettings, Situation, mend_run
-from assay.models import Order, load_model, train_run
+from assay.lab import STRATEGIES, AcquiredData, AcquisitionContext, MendSettings, mend_run
+from assay.models import TrainSpec, load_model, train_run
 from assay.runs import RunFolder
 from tests.pixels import pixels, trained
 
@@ -23,9 +23,11 @@ def committee(tmp_path_factory):
 @pytest.fixture
 def situation(run, data, committee):
     def make(strategy="random", budget=6, holdings=None, seed=0):
-        nothing = Holdings(np.full(data["train"].concepts.shape, -1))
+        nothing = AcquiredData(np.full(data["train"].concepts.shape, -1))
         chosen = MendSettings(strategy=strategy, seed=seed)
-        return Situation(run, data, data, nothing if holdings is None else holdings, budget, 1, chosen, committee)
+        return AcquisitionContext(
+            run, data, data, nothing if holdings is None else holdings, budget, 1, chosen, committee
+        )
 
     return make
 
@@ -91,7 +93,7 @@ def test_the_labels_that_a_run_was_supervised_on_are_not_bought_again(data, tmp_
     trained("dpl", data, tmp_path / "run", {**UNTRAINED, "concept_weight": 1.0, "supervised_share": 0.25})
     chosen = MendSettings(strategy="random", budget=40, first=40)
     mend_run(tmp_path / "run", data, chosen, tmp_path / "out")
-    given = RunFolder(tmp_path / "out" / "round-1").dataset()["train"].given_concepts
+    given = RunFolder(tmp_path / "out" / "round-1").dataset()["train"].annotated_concepts
     assert abs((given >= 0).sum() - (0.25 * given.size + 40)) <= 0.02 * given.size
 
 
@@ -126,8 +128,10 @@ def wider(tmp_path_factory):
 
 def facing(wider, strategy, budget, held=None):
     data, run = wider
-    nothing = Holdings(np.full(data["train"].concepts.shape, -1))
-    return Situation(run, data, data, held or nothing, budget, 1, MendSettings(strategy=strategy), run / "committee")
+    nothing = AcquiredData(np.full(data["train"].concepts.shape, -1))
+    return AcquisitionContext(
+        run, data, data, held or nothing, budget, 1, MendSettings(strategy=strategy), run / "committee"
+    )
 
 
 @pytest.mark.parametrize("name", [name for name in LABELS if name != "disagreement"])
@@ -170,7 +174,7 @@ def test_a_plan_needs_something_to_show(tmp_path):
 
 def test_who_learns_from_no_labels_or_predicts_no_concepts_is_refused(data, tmp_path):
     for model in ("tree", "blackbox"):
-        train_run(Order(model, Settings({"epochs": 1} if model == "blackbox" else {}), 0), data, tmp_path / model)
+        train_run(TrainSpec(model, Settings({"epochs": 1} if model == "blackbox" else {}), 0), data, tmp_path / model)
         for strategy in ("random", "uncertainty"):
             with pytest.raises(ConfigError, match=f"strategy '{strategy}' .*'{model}'|predicts every concept"):
                 STRATEGIES[strategy](facing((data, tmp_path / model), strategy, 3))

@@ -9,7 +9,7 @@ import pytest
 
 from assay.base import AssayError, ConfigError, Settings, validate
 from assay.contracts import CONCEPT
-from assay.models import Alignment, Order, align_run, load_model, train_run
+from assay.models import Alignment, TrainSpec, align_run, load_model, train_run
 from tests.models.tiles import tiles
 from tests.pixels import trained
 
@@ -161,6 +161,6 @@ def test_models_without_a_linear_label_head_are_refused(data, run, tmp_path, set
 
 
 def test_a_learner_without_layers_is_refused(data, tmp_path):
-    train_run(Order("tree", Settings({})), data, tmp_path / "run")
+    train_run(TrainSpec("tree", Settings({})), data, tmp_path / "run")
     with pytest.raises(ConfigError, match="holds 'tree', which is no network: it has no layers to look into"):
         align_run(tmp_path / "run", data, Alignment(zero=["a"]), tmp_path / "aligned")

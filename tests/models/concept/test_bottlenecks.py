@@ -157,7 +157,7 @@ MISSING = [
 @pytest.mark.parametrize(("case", "by_value"), MISSING)
 def test_missing_concepts_are_trained_with(case, by_value, data):
     train, valid = (hidden(data[name], 0.3, by_value) for name in ("train", "valid"))
-    assert 0.2 < (train.given_concepts < 0).mean() < 0.4
+    assert 0.2 < (train.annotated_concepts < 0).mean() < 0.4
     model = fitted(case, data, 0, train, valid)
     said = model.predict(data["test"])
     assert all(np.isfinite(epoch.loss) for epoch in model.history)

@@ -41,7 +41,7 @@ def keeping(knowledge=THREE, **settings):
     given = {"backbone": "mlp", "device": "cpu", **settings}
     model = MODELS["semantic"](knowledge, Layout(3, 1), given)
     model.phases(batch())
-    return model.keeping, model.about().get("constraints")
+    return model.keeping, model.metadata().get("constraints")
 
 
 def test_the_semantic_loss_is_exact():

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from assay.base import DataError, Settings
-from assay.models import Order, train_run, train_together
+from assay.models import TrainSpec, train_run, train_together
 from assay.runs import CHECKPOINT
 from tests.pixels import QUICK
 
@@ -28,7 +28,7 @@ def clock(monkeypatch):
 
 
 def order(name, settings, seed=2):
-    return Order(name, Settings({**SETTINGS, **settings}), seed)
+    return TrainSpec(name, Settings({**SETTINGS, **settings}), seed)
 
 
 def killed_after(count):

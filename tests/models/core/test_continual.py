@@ -8,7 +8,7 @@ import pytest
 from assay.base import ConfigError, Settings
 from assay.dataset import Dataset, make, recipe_from
 from assay.metrics import stage_metrics
-from assay.models import MODELS, Order, train_run, train_together
+from assay.models import MODELS, TrainSpec, train_run, train_together
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
 
@@ -25,7 +25,7 @@ def staged(tmp_path_factory):
 
 def order(name="cbm", **settings):
     given = {} if name == "tree" else {**QUICK, "epochs": 2, "backbone": "mlp", **settings}
-    return Order(name, Settings(given), 0)
+    return TrainSpec(name, Settings(given), 0)
 
 
 def test_a_model_that_learns_each_stage_anew_forgets(staged, tmp_path):

@@ -13,7 +13,7 @@ import assay
 from assay.base import AssayError, ConfigError, DataError, Settings
 from assay.cli import main
 from assay.dataset import Dataset
-from assay.models import MODELS, Order, load_model, train_run, train_together
+from assay.models import MODELS, TrainSpec, load_model, train_run, train_together
 from tests.models.tiles import tiles
 
 NETWORKS = ("blackbox", "cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
@@ -38,7 +38,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Dataset]:
 def test_every_network_trains_saves_loads_and_is_intervened_on(name: str, kind: str, data, tmp_path: Path) -> None:
     dataset = data["terse" if kind == "text" else "table"]
     asked = {} if kind == "text" else {"input": "table"}
-    model = train_run(Order(name, Settings({**FAST, **MORE.get(name, {}), **asked})), dataset, tmp_path / "run")
+    model = train_run(TrainSpec(name, Settings({**FAST, **MORE.get(name, {}), **asked})), dataset, tmp_path / "run")
     again, test = load_model(tmp_path / "run"), dataset["test"]
     assert (again.config.input, again.config.backbone) == (kind, "bag-of-ngrams" if kind == "text" else "mlp")
     for label, answer in model.predict(test).labels.items():
@@ -51,7 +51,7 @@ def test_every_network_trains_saves_loads_and_is_intervened_on(name: str, kind: 
 
 
 def test_a_transformer_reads_texts_and_several_seeds_side_by_side(data, tmp_path: Path) -> None:
-    order = Order("cbm", Settings({**FAST, "backbone": "text-transformer"}))
+    order = TrainSpec("cbm", Settings({**FAST, "backbone": "text-transformer"}))
     folders = train_together(order, (0, 1), data["terse"], tmp_path / "runs")
     predictions = [load_model(folder).predict(data["terse"]["test"]) for folder in folders]
     assert predictions[0].labels["glorp"].probabilities.shape == (16, 2)
@@ -167,7 +167,7 @@ def test_features_from_a_column_or_from_files(data, tmp_path: Path) -> None:
     assert (model.predict(test).concepts[name].codes == test.concepts[:, 0]).mean() > 0.9
     for split in (train, valid, test):
         np.save(tmp_path / f"{split.name}.npy", split.features)
-    order = Order("cbm", Settings({**FAST, "feature_files": str(tmp_path)}))
+    order = TrainSpec("cbm", Settings({**FAST, "feature_files": str(tmp_path)}))
     run = train_run(order, dataset, tmp_path / "run")
     again = load_model(tmp_path / "run").predict(dataset["test"])
     assert np.allclose(again.concepts[name].probabilities, run.predict(dataset["test"]).concepts[name].probabilities)
@@ -204,15 +204,15 @@ def test_what_is_not_there_is_named(settings: dict[str, str], message: str, data
     if "sentences" in settings:
         pytest.importorskip("transformers")
     with pytest.raises(AssayError) as refusal:
-        train_run(Order("cbm", Settings({**FAST, **settings})), data["terse"], tmp_path / "run")
+        train_run(TrainSpec("cbm", Settings({**FAST, **settings})), data["terse"], tmp_path / "run")
     assert message in str(refusal.value)
 
 
 def test_models_that_need_pictures_say_so(data, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="model 'embedding' embeds pictures"):
-        train_run(Order("embedding", Settings(FAST)), data["terse"], tmp_path / "run")
+        train_run(TrainSpec("embedding", Settings(FAST)), data["terse"], tmp_path / "run")
     with pytest.raises(ConfigError, match="reconstruction_weight draws pictures again"):
-        train_run(Order("dpl", Settings({**FAST, "reconstruction_weight": 1})), data["terse"], tmp_path / "run")
+        train_run(TrainSpec("dpl", Settings({**FAST, "reconstruction_weight": 1})), data["terse"], tmp_path / "run")
 
 
 def test_a_sudoku_table_is_read_cell_by_cell(tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_sentence_features_from_a_local_folder(data, tmp_path: Path) -> None:
     folder = tmp_path / "bert"
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    run = train_run(Order("cbm", Settings({**FAST, "sentences": str(folder)})), data["terse"], tmp_path / "run")
+    run = train_run(TrainSpec("cbm", Settings({**FAST, "sentences": str(folder)})), data["terse"], tmp_path / "run")
     test = data["terse"]["test"]
     whole, few = run.predict(test), run.predict(test[3:5])  # whatever longer texts are beside them
     assert np.allclose(whole.labels["glorp"].probabilities[3:5], few.labels["glorp"].probabilities, atol=1e-5)

@@ -8,7 +8,7 @@ import pytest
 
 from assay.base import MissingExtra, RunFailed, Settings, UnknownName
 from assay.lab import perform, run_study, study_from
-from assay.models import Order, check_log, train_run, train_together
+from assay.models import TrainSpec, check_log, train_run, train_together
 from assay.runs import RunFolder
 from tests.pixels import QUICK, TASK
 from tests.samples import needs_task
@@ -62,7 +62,7 @@ def mlflow(monkeypatch):
 
 
 def test_wandb_gets_settings_epochs_and_scores(data, tmp_path, wandb):
-    model = train_run(Order("dpl", SHORT, seed=3, log="wandb"), data, tmp_path / "mine")
+    model = train_run(TrainSpec("dpl", SHORT, seed=3, log="wandb"), data, tmp_path / "mine")
     (run,) = wandb.runs
     assert (run.about["project"], run.about["name"], run.ended) == ("assay", "mine", [0])
     config = run.about["config"]
@@ -76,7 +76,7 @@ def test_wandb_gets_settings_epochs_and_scores(data, tmp_path, wandb):
 
 
 def test_each_seed_trained_side_by_side_has_a_run(data, tmp_path, wandb):
-    train_together(Order("dpl", SHORT, log="wandb"), [0, 7], data, tmp_path)
+    train_together(TrainSpec("dpl", SHORT, log="wandb"), [0, 7], data, tmp_path)
     assert [(run.about["name"], run.about["config"]["seed"]) for run in wandb.runs] == [("seed0", 0), ("seed7", 7)]
     assert [len(run.steps) for run in wandb.runs] == [3, 3]
     assert wandb.runs[0].steps != wandb.runs[1].steps
@@ -84,14 +84,14 @@ def test_each_seed_trained_side_by_side_has_a_run(data, tmp_path, wandb):
 
 def test_the_epochs_of_all_phases_are_numbered_on(data, tmp_path, wandb):
     settings = Settings({**QUICK, "mode": "sequential", "epochs": 2})
-    model = train_run(Order("cbm", settings, log="wandb"), data, tmp_path / "run")
+    model = train_run(TrainSpec("cbm", settings, log="wandb"), data, tmp_path / "run")
     (run,) = wandb.runs
     assert [step for step, _ in run.steps] == list(range(1, len(model.history) + 1))
     assert len({name for _, numbers in run.steps for name in numbers}) == 4  # loss and score of two phases
 
 
 def test_mlflow_gets_parameters_metrics_and_an_end(data, tmp_path, mlflow):
-    train_run(Order("blackbox", SHORT, log="mlflow"), data, tmp_path / "run")
+    train_run(TrainSpec("blackbox", SHORT, log="mlflow"), data, tmp_path / "run")
     names = [name for name, _, _ in mlflow.calls]
     assert names == ["set_experiment", "start_run", "log_params", *["log_metrics"] * 4, "end_run"]
     assert mlflow.calls[1][2] == {"run_name": "run"} and mlflow.calls[-1][2] == {"status": "FINISHED"}
@@ -104,7 +104,7 @@ def test_a_run_that_fails_is_closed_as_failed(data, tmp_path, mlflow, wandb):
     hopeless = Settings({**QUICK, "learning_rate": 1e30})
     for kind in ("mlflow", "wandb"):
         with pytest.raises(RunFailed):
-            train_run(Order("dpl", hopeless, log=kind), data, tmp_path / kind)
+            train_run(TrainSpec("dpl", hopeless, log=kind), data, tmp_path / kind)
     assert mlflow.calls[-1] == ("end_run", (), {"status": "FAILED"}) and wandb.runs[0].ended == [1]
 
 
@@ -112,13 +112,13 @@ def test_the_environment_says_where_runs_go(data, tmp_path, mlflow, wandb, monke
     monkeypatch.setenv("WANDB_PROJECT", "theirs")
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "theirs")
     for kind in ("mlflow", "wandb"):
-        train_run(Order("dpl", SHORT, log=kind), data, tmp_path / kind)
+        train_run(TrainSpec("dpl", SHORT, log=kind), data, tmp_path / kind)
     assert wandb.runs[0].about["project"] == "theirs" and mlflow.calls[0][0] == "start_run"  # MLflow reads it itself
 
 
 def test_parameters_are_short_for_mlflow_and_numbers_that_are_none_left_out(data, tmp_path, mlflow):
     settings = Settings({**QUICK, "epochs": 1, "further_labels": {"w": " or ".join(["a"] * 200)}})
-    train_run(Order("dpl", settings, log="mlflow"), data, tmp_path / "run")
+    train_run(TrainSpec("dpl", settings, log="mlflow"), data, tmp_path / "run")
     parameters = next(words[0] for name, words, _ in mlflow.calls if name == "log_params")
     assert max(map(len, parameters.values())) == 500 and parameters["model"] == "dpl"
     logged = [number for name, words, _ in mlflow.calls if name == "log_metrics" for number in words[0].values()]
@@ -127,21 +127,21 @@ def test_parameters_are_short_for_mlflow_and_numbers_that_are_none_left_out(data
 
 def test_tensorboard_writes_events_that_it_reads(data, tmp_path):
     reader = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator")
-    model = train_run(Order("dpl", SHORT, log="tensorboard"), data, tmp_path / "run")
+    model = train_run(TrainSpec("dpl", SHORT, log="tensorboard"), data, tmp_path / "run")
     events = reader.EventAccumulator(str(tmp_path / "run" / "logs"))
     events.Reload()
     losses = [event.value for event in events.Scalars(f"{model.history[0].phase}/loss")]
     assert losses == pytest.approx([epoch.loss for epoch in model.history])
     assert events.Scalars("test/label_f1")
     assert any("hparams" in name for name in events.summary_metadata)
-    assert RunFolder(tmp_path / "run").about()["model"] == "dpl"
+    assert RunFolder(tmp_path / "run").metadata()["model"] == "dpl"
 
 
 @pytest.mark.parametrize("kind", ["tensorboard", "wandb", "mlflow"])
 def test_a_missing_package_is_one_line_before_training(kind, data, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, kind, None)
     monkeypatch.delitem(sys.modules, "torch.utils.tensorboard", raising=False)
-    order = Order("dpl", SHORT, log=kind)
+    order = TrainSpec("dpl", SHORT, log=kind)
     with pytest.raises(MissingExtra, match=rf"--log {kind} needs {kind}: pip install '\.\[{kind}\]'"):
         train_run(order, data, tmp_path / "run", lambda epoch, epochs: pytest.fail("it was trained"))
     assert not (tmp_path / "run").exists()

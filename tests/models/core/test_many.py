@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from assay.base import DataError, Settings
-from assay.models import MODELS, Order, load_model, train_together
+from assay.models import MODELS, TrainSpec, load_model, train_together
 from assay.runs import RunFolder
 from tests.models.tiles import model_of, tiles
 from tests.pixels import QUICK
@@ -58,9 +58,9 @@ def test_seeds_of_large_transformers_are_trained_side_by_side(backbone):
 
 
 def test_runs_are_saved_one_each(data, tmp_path):
-    folders = train_together(Order("dpl", Settings({**QUICK, "epochs": 2})), [0, 7], data, tmp_path)
+    folders = train_together(TrainSpec("dpl", Settings({**QUICK, "epochs": 2})), [0, 7], data, tmp_path)
     assert [folder.name for folder in folders] == ["seed0", "seed7"]
-    assert [RunFolder(folder).about()["seed"] for folder in folders] == [0, 7]
+    assert [RunFolder(folder).metadata()["seed"] for folder in folders] == [0, 7]
     said = load_model(folders[1]).predict(data["test"])
     held = RunFolder(folders[1]).all_predictions(data.knowledge)["test"]
     assert np.allclose(said.labels["y"].probabilities, held.labels["y"].probabilities, atol=1e-6)
@@ -74,18 +74,18 @@ def test_runs_are_saved_one_each(data, tmp_path):
 def test_what_cannot_be_stacked_is_trained_one_after_the_other(settings, tmp_path):
     given = {**QUICK, "backbone": "mlp", "epochs": 1, "concept_weight": 1.0, **settings}
     assert not MODELS["dpl"](tiles(), settings=given).fit_together([], tiles()["train"], tiles()["valid"])
-    folders = train_together(Order("dpl", Settings(given)), [0, 1], tiles(), tmp_path)
+    folders = train_together(TrainSpec("dpl", Settings(given)), [0, 1], tiles(), tmp_path)
     assert all(RunFolder(folder).is_finished for folder in folders)
 
 
 def test_seeds_of_other_settings_are_not_taken_for_these(data, tmp_path):
     quick = Settings({**QUICK, "epochs": 1, "backbone": "mlp"})
-    train_together(Order("cbm", quick), [0], data, tmp_path)
+    train_together(TrainSpec("cbm", quick), [0], data, tmp_path)
     first = (tmp_path / "seed0" / "run.json").read_bytes()
     other = Settings({**QUICK, "epochs": 1, "backbone": "mlp", "concept_weight": 0.5})
     with pytest.raises(DataError, match="holds a finished run; choose another folder"):
-        train_together(Order("cbm", other), [0, 1], data, tmp_path)
+        train_together(TrainSpec("cbm", other), [0, 1], data, tmp_path)
     assert (tmp_path / "seed0" / "run.json").read_bytes() == first
-    folders = train_together(Order("cbm", quick), [0, 1], data, tmp_path)  # the first is kept, the second trained
+    folders = train_together(TrainSpec("cbm", quick), [0, 1], data, tmp_path)  # the first is kept, the second trained
     assert [folder.name for folder in folders] == ["seed0", "seed1"]
     assert (tmp_path / "seed0" / "run.json").read_bytes() == first

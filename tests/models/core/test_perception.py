@@ -9,10 +9,10 @@ import pytest
 
 from assay import oracle
 from assay.base import ConfigError, DataError
-from assay.contracts import Answer
+from assay.contracts import Prediction
 from assay.dataset import Dataset, redrawing_for
 from assay.diagnosis import InterventionPlan, diagnose_run, intervene
-from assay.models import MODELS, Order, Subject, load_model, predict_run, train_run, train_together
+from assay.models import MODELS, Subject, TrainSpec, load_model, predict_run, train_run, train_together
 from assay.runs import RunFolder
 from tests.pixels import NETWORKS, QUICK, Settings, pixels, trained
 
@@ -59,7 +59,7 @@ def test_only_the_head_is_learned(data, run, tmp_path):
 
 def test_a_head_on_true_concepts_differs_from_one_on_perceived_ones(data, tmp_path):
     def turned(said):
-        return replace(said, concepts={n: Answer.of(a.probabilities[:, ::-1]) for n, a in said.concepts.items()})
+        return replace(said, concepts={n: Prediction.of(a.probabilities[:, ::-1]) for n, a in said.concepts.items()})
 
     eye = write_predictions(data, tmp_path / "eye", lambda said: turned(certain(said, data)))
     settings = {"learning_rate": 0.1, "epochs": 15}
@@ -73,7 +73,7 @@ def test_a_head_on_true_concepts_differs_from_one_on_perceived_ones(data, tmp_pa
 
 def certain(said, data):
     sizes = dict(zip(data.knowledge.space.names, data.knowledge.space.sizes, strict=True))
-    return replace(said, concepts={n: Answer.of(np.eye(sizes[n])[a.codes]) for n, a in said.concepts.items()})
+    return replace(said, concepts={n: Prediction.of(np.eye(sizes[n])[a.codes]) for n, a in said.concepts.items()})
 
 
 def test_the_record_names_the_run_without_its_place(data, run, tmp_path):
@@ -82,7 +82,7 @@ def test_the_record_names_the_run_without_its_place(data, run, tmp_path):
     about = json.loads(text)
     assert str(run.resolve()) not in text and about["config"]["perception"] == "run"
     assert about["perception"]["fingerprint"] and about["perception"]["folder"] == "run"
-    assert load_model(tmp_path / "run").about()["perception"]["data"] == data.fingerprint
+    assert load_model(tmp_path / "run").metadata()["perception"]["data"] == data.fingerprint
 
 
 def test_both_can_be_moved_together_but_not_one_of_them(data, run, tmp_path):
@@ -123,7 +123,7 @@ def test_what_draws_pictures_again_is_refused(data, run, tmp_path):
 @pytest.mark.parametrize("name", ["cbm", "dpl", "tree"])
 def test_interventions_go_through_perception(name, kind, data, run, tmp_path):
     settings = {"perception": str(run)} | ({} if name == "tree" else QUICK)
-    model = train_run(Order(name, Settings(settings)), data, tmp_path / "run")
+    model = train_run(TrainSpec(name, Settings(settings)), data, tmp_path / "run")
     plan = InterventionPlan(policy="random", budget="0,max", kind=kind, split="hard")
     found = intervene(plan, data, model.intervene, redrawing_for(kind, data))
     assert found.control_changed == 0 and found.curve.points[-1].accuracy > 0.9
@@ -152,7 +152,7 @@ def test_splits_that_nobody_perceived_are_left_out_and_asked_for_later(data, run
 
 
 def test_seeds_side_by_side(data, run, tmp_path):
-    order = Order("cbm", Settings({**QUICK, "perception": str(run)}))
+    order = TrainSpec("cbm", Settings({**QUICK, "perception": str(run)}))
     folders = train_together(order, [0, 1], data, tmp_path)
     said = [concepts_of(load_model(folder).predict(data["test"])) for folder in folders]
     np.testing.assert_array_equal(*said)

@@ -8,7 +8,7 @@ import torch
 
 from assay.base import ConfigError, Settings
 from assay.lab import find_study, plan_of, run_study, study_from
-from assay.models import Order, device_for, train_run, train_together
+from assay.models import TrainSpec, device_for, train_run, train_together
 from tests.pixels import QUICK, TASK
 
 SHORT = Settings({**QUICK, "epochs": 1, "precision": "bfloat16"})
@@ -30,11 +30,11 @@ def test_this_cpu_is_refused_by_a_signal_only():
 
 
 def test_many_seeds_learn_in_bfloat16(bfloat16, data, tmp_path):
-    assert len(train_together(Order("dpl", SHORT), [0, 1], data, tmp_path)) == 2
+    assert len(train_together(TrainSpec("dpl", SHORT), [0, 1], data, tmp_path)) == 2
 
 
 def test_shorter_numbers_learn_as_well(bfloat16, data, tmp_path):
-    model = train_run(Order("dpl", Settings({**QUICK, "precision": "bfloat16"})), data, tmp_path / "run")
+    model = train_run(TrainSpec("dpl", Settings({**QUICK, "precision": "bfloat16"})), data, tmp_path / "run")
     assert (model.predict(data["test"]).labels["y"].codes == data["test"].labels[:, 0]).mean() > 0.9
 
 
@@ -85,7 +85,7 @@ def test_a_cpu_is_tried_once_and_only_for_bfloat16(cpu, tmp_path):
 @pytest.mark.parametrize("alone", [{}, {"supervised_share": 0.5, "concept_weight": 1.0}])
 def test_runs_are_refused_before_training(alone, cpu, data, tmp_path):
     cpu(by_signal("SIGILL"))
-    order = Order("dpl", SHORT.merge(Settings(alone)))
+    order = TrainSpec("dpl", SHORT.merge(Settings(alone)))
 
     def report(epoch, epochs):
         pytest.fail("it was trained")

@@ -10,7 +10,7 @@ from safetensors.torch import load_file
 from assay.base import AssayError, DataError, Settings, UnknownName
 from assay.contracts import read_predictions
 from assay.dataset import Dataset, Fold
-from assay.models import Order, load_model, predict_run, train_run, transfer_run
+from assay.models import TrainSpec, load_model, predict_run, train_run, transfer_run
 from assay.runs import RunFolder
 from tests.conftest import write
 from tests.pixels import pixels, trained
@@ -66,7 +66,7 @@ def test_a_folder_with_other_things_is_refused(data, tmp_path):
 def test_an_unfinished_run_is_begun_again(copy, data):
     (copy / "run.json").unlink()
     trained("dpl", data, copy, QUICKEST)
-    assert RunFolder(copy).about()["config"]["epochs"] == 1
+    assert RunFolder(copy).metadata()["config"]["epochs"] == 1
 
 
 def test_what_cannot_be_trained_leaves_no_folder(data, mnlogic, tmp_path):
@@ -98,13 +98,13 @@ def test_weights_of_another_model_are_noticed(copy, mnlogic, tmp_path):
 def test_a_damaged_record_is_noticed(text, copy):
     (copy / "run.json").write_bytes(text.encode(errors="surrogateescape"))
     with pytest.raises(DataError, match=r"run.json' is damaged; train again"):
-        RunFolder(copy).about()
+        RunFolder(copy).metadata()
 
 
 def test_what_is_no_run_is_told(tmp_path, run):
     for place in (tmp_path, tmp_path / "nothing", run / "run.json"):
         with pytest.raises(DataError, match="holds no finished run"):
-            RunFolder(place).about()
+            RunFolder(place).metadata()
 
 
 def test_a_dataset_that_moved_along_with_its_run_is_found(tmp_path):
@@ -178,7 +178,7 @@ def test_a_dataset_fits_another_run_if_concepts_labels_and_pictures_are_alike(ru
 
 def test_a_fold_is_learned_outside_and_predicted_inside(data, tmp_path):
     fold = Fold(1, 4)
-    order = Order("dpl", Settings({"epochs": 1, "device": "cpu"}), fold=fold)
+    order = TrainSpec("dpl", Settings({"epochs": 1, "device": "cpu"}), fold=fold)
     train_run(order, data, tmp_path / "run")
     said = read_predictions(tmp_path / "run" / "predictions" / "train.parquet", data.knowledge)
     inside, held_out = fold.divide(data["train"])
@@ -187,6 +187,6 @@ def test_a_fold_is_learned_outside_and_predicted_inside(data, tmp_path):
 
 
 def test_a_record_says_what_a_study_calls_the_model(data, tmp_path):
-    order = Order("blackbox", Settings({"epochs": 1, "device": "cpu"}), called={"model": "mine"})
+    order = TrainSpec("blackbox", Settings({"epochs": 1, "device": "cpu"}), called={"model": "mine"})
     train_run(order, data, tmp_path / "run")
     assert json.loads((tmp_path / "run" / "run.json").read_text())["called"] == {"model": "mine"}

@@ -12,7 +12,7 @@ from assay.base import ConfigError, KnowledgeError, Settings
 from assay.dataset import Dataset
 from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Knowledge, bits, digits
-from assay.models import MODELS, Order, load_model, train_run
+from assay.models import MODELS, TrainSpec, load_model, train_run
 from assay.render import Box, Layout
 
 NETWORKS = ("cbm", "semantic", "cem", "probcbm", "ecbm", "dcr", "dpl", "ltn", "bears")
@@ -86,7 +86,7 @@ def test_losses_stay_numbers_however_certain_the_cells(name: str) -> None:
 @pytest.mark.parametrize("name", NETWORKS)
 def test_every_network_reads_units_off_cells(name: str, boards: Dataset, tmp_path) -> None:
     more = {"members": 2} if name == "bears" else {"samples": 2} if name == "probcbm" else {}
-    order = Order(name, Settings({**FAST, **more}))
+    order = TrainSpec(name, Settings({**FAST, **more}))
     model = train_run(order, boards, tmp_path / "run")
     assert model.history[0].phase == "subconcepts" and len(readers_of(model)) == (2 if name == "bears" else 1)
     own, again = model.predict(boards["test"]), load_model(tmp_path / "run").predict(boards["test"])

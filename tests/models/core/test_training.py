@@ -11,7 +11,7 @@ from sklearn.metrics import f1_score
 
 from assay.base import ConfigError, RunFailed
 from assay.metrics import METRICS, gather
-from assay.models import MODELS, Order, TorchSplit, train_run
+from assay.models import MODELS, TorchSplit, TrainSpec, train_run
 from tests.models.tiles import batch, model_of, tiles
 from tests.pixels import NETWORKS, QUICK, Settings
 
@@ -130,7 +130,7 @@ def test_concepts_are_scored_by_their_f1_and_labels_of_an_independent_head_with_
 
 
 def test_a_model_with_nothing_to_learn_is_scored_as_it_is(data, run, tmp_path):
-    model = train_run(Order("dpl", Settings({**QUICK, "perception": str(run)})), data, tmp_path / "run")
+    model = train_run(TrainSpec("dpl", Settings({**QUICK, "perception": str(run)})), data, tmp_path / "run")
     assert [(epoch.phase, epoch.score) for epoch in model.history] == [("as given", 1.0)]
 
 

@@ -18,7 +18,7 @@ def worlds_of(task):
     """Return the codes of worlds of every split, as the task deals them."""
     codes = []
     for split in task.splits():
-        source = task.worlds_in(split, 0)
+        source = task.source_for(split, 0)
         count = min(split.size, ROWS)
         codes += [world.codes for world in source.worlds(np.arange(count))]
     return np.unique(np.array(codes), axis=0)

@@ -7,7 +7,7 @@ import numpy as np
 from assay import Concept, ConceptSpace, compile_diagram
 from assay.base import Settings
 from assay.logic import ABSENT, Slot
-from assay.models import MODELS, Examples, Order, one_hot, train_run
+from assay.models import MODELS, Examples, TrainSpec, one_hot, train_run
 from assay.tasks import TASKS
 from assay.testing import oracle
 
@@ -84,12 +84,12 @@ def trains(rule, size, seed=0):
     """Return the knowledge of trains and the codes of some."""
     task = TASKS["trains"](image=False, rule=rule)
     split = next(one for one in task.splits() if one.name == "train")
-    return task.knowledge, task.worlds_in(replace(split, size=size), seed).codes(np.arange(size))
+    return task.knowledge, task.source_for(replace(split, size=size), seed).codes(np.arange(size))
 
 
 def learn(name, data, folder, seed=0, **settings):
     """Train a learner on a dataset and keep its run."""
-    return train_run(Order(name, Settings(settings), seed), data, folder)
+    return train_run(TrainSpec(name, Settings(settings), seed), data, folder)
 
 
 def write_predictions(data, folder, change=lambda evidence: evidence, splits=("train", "valid", "test", "hard")):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from assay import Answer, Concept, ConceptSpace, Dataset, Knowledge, Predictions, Recipe, bits, evaluate
+from assay import Concept, ConceptSpace, Dataset, Knowledge, Prediction, Predictions, Recipe, bits, evaluate
 from assay.base import ConfigError, Settings
 from assay.dataset import make
 from assay.logic import Slot
@@ -29,7 +29,7 @@ def test_a_model_says_the_same_in_prolog_as_a_formula_and_softly(way):
     assert (label(read_program(prolog(model), "learned"), Worlds(space, fresh), head="y") == by_formula).all()
     truth = knowledge.labels_of(fresh)[:, 0]
     assert (by_formula == truth).all() and (said(model, fresh)[:, 0] == truth).all()
-    assert prolog(model).splitlines() == model.in_words()
+    assert prolog(model).splitlines() == model.describe()
 
 
 @pytest.mark.parametrize("way", ["noisy", "max"])
@@ -90,7 +90,7 @@ def test_programs_of_several_labels_have_heads_of_their_own():
         held = label(read_program(prolog(model, name), "learned"), Worlds(space, codes), head=head)
         assert (held == knowledge.labels_of(codes)[:, place]).all()
     never = taught("alpha-ilp", Knowledge.of(space, {"y": "car1.load == 1"}), codes, np.zeros((100, 1), dtype=int))
-    assert never.in_words() == ["y(_) :- fail."]
+    assert never.describe() == ["y(_) :- fail."]
 
 
 def test_an_undecided_program_is_its_strongest_clause():
@@ -98,7 +98,7 @@ def test_an_undecided_program_is_its_strongest_clause():
     knowledge, codes = Knowledge.of(bits([*"abc"]), {"y": "a and b or c"}), drawn(bits([*"abc"]), 60)
     for threshold in (0.0, 0.3, 1.0):
         model = taught("alpha-ilp", knowledge, codes, steps=0, threshold=threshold, rules=2)
-        clauses = [line for line in model.in_words() if line.startswith("y(")]
+        clauses = [line for line in model.describe() if line.startswith("y(")]
         assert 1 <= len(clauses) <= 2
 
 
@@ -106,7 +106,7 @@ def test_the_time_limit_holds():
     knowledge, codes = trains("theory_x", 1000)
     model = taught("alpha-ilp", knowledge, codes, seconds=0.5, beam=500, depth=6)  # would take minutes
     told = notes(model, "east")["True"]
-    assert not told["complete"] and told["seconds"] < 20 and model.in_words()
+    assert not told["complete"] and told["seconds"] < 20 and model.describe()
 
 
 def test_bad_settings_are_one_line():
@@ -128,7 +128,9 @@ def seen_badly(data, folder, rate, seed):
             size, true = len(concept.values), part.concepts[:, place]
             wrong = rng.random(len(true)) < rate
             seen = np.where(wrong, (true + rng.integers(1, size, len(true))) % size, true)
-            answers[concept.name] = Answer.of(np.eye(size)[seen] * (1 - rate - rate / (size - 1)) + rate / (size - 1))
+            answers[concept.name] = Prediction.of(
+                np.eye(size)[seen] * (1 - rate - rate / (size - 1)) + rate / (size - 1)
+            )
         Predictions(part.fingerprint, split, part.index, {}, answers).write(folder / f"{split}.parquet", data.knowledge)
     return str(folder)
 
@@ -144,5 +146,5 @@ def test_theory_x_from_100_trains_and_noisy_concepts(tmp_path):
         model = untaught("alpha-ilp", data.knowledge, perception=eye, **WIDE)
         model.fit(data["train"], data["valid"])
         found[kind] = float((model.predict(test).labels["east"].codes == test.labels[:, 0]).mean())
-        assert any(line.startswith("east(W) :- has_car(W,X1)") for line in model.in_words())
+        assert any(line.startswith("east(W) :- has_car(W,X1)") for line in model.describe())
     assert found["clean"] > 0.97 and found["noisy"] > 0.7  # the true rule on these noisy concepts: about 0.86

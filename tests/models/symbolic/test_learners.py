@@ -52,7 +52,7 @@ def test_labels_of_any_kind_are_learned_from_concepts_of_any_kind(name):
     knowledge, codes = Knowledge.of(MIXED, rules), np.tile(MIXED.all_codes().astype(np.int64), (3, 1))
     model = taught(name, knowledge, codes)
     assert (said(model, codes) == knowledge.labels_of(codes)).all()
-    assert model.in_words()
+    assert model.describe()
 
 
 @pytest.mark.parametrize("name", OFFLINE)
@@ -73,7 +73,7 @@ def test_only_annotated_labels_are_learned_from(name):
     labels = knowledge.labels_of(codes).copy()
     labels[40:] = -1
     part, whole = taught(name, knowledge, codes[:40]), taught(name, knowledge, codes, labels)
-    assert (said(part, codes) == said(whole, codes)).all() and part.in_words() == whole.in_words()
+    assert (said(part, codes) == said(whole, codes)).all() and part.describe() == whole.describe()
 
 
 @pytest.mark.parametrize("name", OFFLINE)
@@ -82,7 +82,7 @@ def test_what_was_learned_reads_back_with_the_same_answers_and_the_same_seed_lea
     rule = "any(x.colour == 'red' and x.load == 2 for x in cars)"
     knowledge, codes = Knowledge.of(space, {"y": rule, "k": "count(x.load == 1 for x in cars)"}), drawn(space, 80)
     model, again = (taught(name, knowledge, codes, seed=4) for _ in range(2))
-    assert model.in_words() == again.in_words()
+    assert model.describe() == again.describe()
     back = untaught(name, knowledge, seed=4)
     back.set_state(json.loads(json.dumps(model.state())))
     back.set_arrays(model.arrays())
@@ -94,7 +94,7 @@ def test_what_was_learned_reads_back_with_the_same_answers_and_the_same_seed_lea
                 model.labels_from_concepts(concepts), other.labels_from_concepts(concepts), strict=True
             ):
                 np.testing.assert_allclose(one, two, atol=1e-9)
-    assert back.in_words() == model.in_words()
+    assert back.describe() == model.describe()
 
 
 @pytest.mark.parametrize(("name", "settings"), [("synthesis", {}), ("ilp", {}), ("rules", {}),
@@ -147,7 +147,7 @@ def test_a_rule_list_is_one_formula_of_the_labels_own_kind():
     knowledge = Knowledge.of(digits(["a", "b"], range(4)), {"y": "min(a, 1) + min(b, 1)"})
     codes = np.tile(knowledge.space.all_codes().astype(np.int64), (3, 1))
     model = taught("rules", knowledge, codes)
-    (line,) = model.in_words()
+    (line,) = model.describe()
     written = parse(line.removeprefix("y: "))
     assert (evaluate(written, knowledge.space, codes) == knowledge.labels_of(codes)[:, 0]).all()
     few = taught("rules", knowledge, codes, rules=1)
@@ -168,7 +168,7 @@ def runs(data, tmp_path_factory):
 def test_a_run_comes_back_as_it_was_and_is_diagnosed(name, runs, data):
     folder, before = runs[name]
     after = load_model(folder)
-    assert (after.seed, after.config, after.in_words()) == (5, before.config, before.in_words())
+    assert (after.seed, after.config, after.describe()) == (5, before.config, before.describe())
     one, other = (model.predict(data["test"]).labels["y"].probabilities for model in (before, after))
     assert np.array_equal(one, other)
     assert diagnose_run(RunFolder(folder), data).verdict

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay import Answer, from_table
+from assay import Prediction, from_table
 from assay.base import ConfigError, DataError
 from assay.logic import ABSENT
 from assay.models import load_model, one_hot, perception_of
@@ -69,7 +69,7 @@ def test_predictions_of_any_make_can_be_what_perceives(data, tmp_path):
 def test_predictions_are_put_in_the_order_of_the_examples(data, tmp_path):
     def turned(evidence):
         order = np.random.default_rng(0).permutation(len(evidence.index))
-        answers = {n: Answer(a.codes[order]) for n, a in evidence.concepts.items()}
+        answers = {n: Prediction(a.codes[order]) for n, a in evidence.concepts.items()}
         return replace(evidence, index=evidence.index[order], concepts=answers, labels={})
 
     eye = write_predictions(data, tmp_path / "eye", turned)
@@ -78,7 +78,7 @@ def test_predictions_are_put_in_the_order_of_the_examples(data, tmp_path):
     few = write_predictions(
         data, tmp_path / "few",
         lambda e: replace(
-            e, index=e.index[1:], labels={}, concepts={n: Answer(a.codes[1:]) for n, a in e.concepts.items()}
+            e, index=e.index[1:], labels={}, concepts={n: Prediction(a.codes[1:]) for n, a in e.concepts.items()}
         ),
     )  # fmt: skip
     with pytest.raises(DataError, match=f"says nothing of example {data['test'].index[0]} of split 'test'"):
@@ -99,7 +99,7 @@ def test_splits_that_nobody_perceived_are_left_out(data, tmp_path):
 
 def test_rules_learned_from_the_truth_differ_from_those_learned_from_what_is_perceived(data, tmp_path):
     def turned(evidence):
-        return replace(evidence, concepts={n: Answer(1 - a.codes) for n, a in evidence.concepts.items()})
+        return replace(evidence, concepts={n: Prediction(1 - a.codes) for n, a in evidence.concepts.items()})
 
     eye = str(write_predictions(data, tmp_path / "eye", turned))
     seen = learn("synthesis", data, tmp_path / "seen", perception=eye)

@@ -21,7 +21,7 @@ def test_most_rules_of_the_paper_are_found_exactly_from_24_examples(seed):
     for rule, formula in TASKS["cocologic"]().rules.items():
         task = TASKS["cocologic-fs"](rule=rule)
         split = next(one for one in task.splits() if one.name == "train")
-        codes = task.worlds_in(split, seed).codes(np.arange(24))
+        codes = task.source_for(split, seed).codes(np.arange(24))
         model = taught("synthesis", task.knowledge, codes, **WIDE)
         assert notes(model, rule)["errors"] == 0 and notes(model, rule)["complete"]
         exact.append(differing(model.formulas[rule], formula, task.space) == 0)
@@ -86,7 +86,7 @@ def test_a_label_with_names_gets_a_program_for_each():
     knowledge = Knowledge.of(bits(["a", "b", "c"]), {"y": "'both' if a and b else 'one' if a ^ b else 'none'"})
     codes = knowledge.space.all_codes().astype(np.int64)
     model = taught("synthesis", knowledge, codes)
-    assert (said(model, codes) == knowledge.labels_of(codes)).all() and len(model.in_words()) == 3
+    assert (said(model, codes) == knowledge.labels_of(codes)).all() and len(model.describe()) == 3
 
 
 def test_rules_about_slots_are_found():

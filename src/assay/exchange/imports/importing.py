@@ -45,7 +45,7 @@ from assay.exchange.imports.source import (
     to_values,
     values_in,
 )
-from assay.exchange.imports.write import ImportedSplit, codes_of, write_dataset
+from assay.exchange.imports.write import ImportedSplit, class_indices, write_dataset
 from assay.logic import Concept, ConceptSpace, Value
 from assay.render import encode_png
 
@@ -310,8 +310,10 @@ def _labelled_part(
 ) -> ImportedSplit:
     rows = [row for row, split in enumerate(columns["split"]) if str(split) == name]
     part = {key: [column[row] for row in rows] for key, column in columns.items()}
-    concepts = [codes_of(part[CONCEPT + c.name], c.values, f"concept {c.name!r}", gaps=False) for c in space.concepts]
-    codes = [codes_of(part[LABEL + key], values, f"label {key!r}", gaps=False) for key, values in labels.items()]
+    concepts = [
+        class_indices(part[CONCEPT + c.name], c.values, f"concept {c.name!r}", gaps=False) for c in space.concepts
+    ]
+    codes = [class_indices(part[LABEL + key], values, f"label {key!r}", gaps=False) for key, values in labels.items()]
     table = SourceTable(
         files_in(folder, part["file"]) if "file" in part else (),
         part.get("file", ()),

@@ -227,8 +227,8 @@ def _without_rule(space: ConceptSpace, table: SourceTable, claims: RuleFile) -> 
 def _part(table: SourceTable, knowledge: Knowledge, name: str, splits: Sequence[str]) -> ImportedSplit:
     rows = [row for row, split in enumerate(splits) if split == name]
     part = table.take(rows)
-    concepts = [codes_of(part.concepts[c.name], c.values, f"concept {c.name!r}") for c in knowledge.space.concepts]
-    labels = [codes_of(part.labels[x.name], x.values, f"label {x.name!r}") for x in knowledge.labels]
+    concepts = [class_indices(part.concepts[c.name], c.values, f"concept {c.name!r}") for c in knowledge.space.concepts]
+    labels = [class_indices(part.labels[x.name], x.values, f"label {x.name!r}") for x in knowledge.labels]
     for label, codes in zip(knowledge.labels, labels, strict=True):
         if (codes < 0).any():
             first = part.names[int(np.flatnonzero(codes < 0)[0])]
@@ -236,7 +236,7 @@ def _part(table: SourceTable, knowledge: Knowledge, name: str, splits: Sequence[
     return ImportedSplit(name, part, np.stack(concepts, axis=1), np.stack(labels, axis=1))
 
 
-def codes_of(column: Sequence[Value | None], values: tuple[Value, ...], what: str, gaps: bool = True) -> Codes:
+def class_indices(column: Sequence[Value | None], values: tuple[Value, ...], what: str, gaps: bool = True) -> Codes:
     """Return cells as places in the list of values, -1 where one is not known; without `gaps` that is refused."""
     places = {value: place for place, value in enumerate(values)}
     unknown = [value for value in column if value not in places and not (gaps and value is None)]

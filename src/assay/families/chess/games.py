@@ -20,7 +20,7 @@ import chess
 import chess.pgn
 import numpy as np
 
-from assay.base import Array, ConfigError, Deck, rng_for
+from assay.base import Array, ConfigError, SeededPermutation, rng_for
 
 WORTH = (0.0, 1.0, 3.0, 3.2, 5.0, 9.0, 4.0)
 """What pieces are worth to a player, by their number in the `chess` package; the king counts as a fighter."""
@@ -192,12 +192,12 @@ class RecordedGames:
     def game(self, pool: str, split: str, number: int) -> Game:
         """Return a game of a pool; when all have been returned they come again in another order."""
         members = self._pools[pool]
-        which = int(members[int(Deck(len(members), 0, "games", split).deal(np.array([number]))[0])])
+        which = int(members[int(SeededPermutation(len(members), 0, "games", split).deal(np.array([number]))[0])])
         return Game(f"{self.name} {which}", self.games[which])
 
     @cached_property
     def _pools(self) -> dict[str, Array]:
-        order = Deck(len(self.games), 0, "pools").deal(np.arange(len(self.games)))
+        order = SeededPermutation(len(self.games), 0, "pools").deal(np.arange(len(self.games)))
         cuts = {pool: (round(low * len(order)), round(high * len(order))) for pool, (low, high) in SHARES.items()}
         return {pool: order[low:high] for pool, (low, high) in cuts.items()}
 

@@ -28,7 +28,7 @@ LIGHT = np.array([(place % 8 + place // 8) % 2 == 1 for place in range(64)])
 def fens(codes: Codes) -> list[str]:
     """Return positions as FEN, the pieces only.
 
-    >>> fens(codes_of(["4k3/8/8/8/8/8/4P3/4K3"]))
+    >>> fens(class_indices(["4k3/8/8/8/8/8/4P3/4K3"]))
     ['4k3/8/8/8/8/8/4P3/4K3']
     """
     rows = np.asarray(codes).reshape(-1, 8, 8)[:, ::-1].tolist()
@@ -46,7 +46,7 @@ def _rank(codes: Sequence[int]) -> str:
     return text
 
 
-def codes_of(texts: Sequence[str]) -> Codes:
+def class_indices(texts: Sequence[str]) -> Codes:
     """Return the codes of positions in FEN; what follows the pieces is left out."""
     rows = []
     for text in texts:

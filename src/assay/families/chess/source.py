@@ -11,7 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from assay.base import Array, Codes, ConfigError, Deck, Streams, rng_for
+from assay.base import Array, Codes, ConfigError, SeededPermutation, Streams, rng_for
 from assay.families.chess.games import Games
 from assay.families.chess.positions import break_rule, can_break, scatter_pieces
 from assay.logic import ConceptSpace
@@ -134,7 +134,7 @@ class PositionSource:
 
     def _deal(self, place: int, size: int, *purpose: object) -> tuple[int, int]:
         """Return the round and the card at a place of an endless deal."""
-        card = Deck(size, self.seed, *self.purpose, *purpose).deal(np.array([place]))
+        card = SeededPermutation(size, self.seed, *self.purpose, *purpose).deal(np.array([place]))
         return place // size, int(card[0])
 
     def _find_positions(self, kind: Hashable, block: int) -> list[Position]:

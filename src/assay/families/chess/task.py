@@ -32,7 +32,7 @@ from assay.worlds import Balance, Source, Split, Style, World
 class Chess(SceneTask):
     """Does White have more pieces? 64 squares under 15 rules, on a board in three dimensions."""
 
-    how_drawn: ClassVar[str] = "Positions were taken from games of chess; each split has games of its own"
+    sampling_note: ClassVar[str] = "Positions were taken from games of chess; each split has games of its own"
 
     name = "chess"
     version: ClassVar[int] = 2
@@ -123,7 +123,7 @@ class Chess(SceneTask):
     def _judges(self) -> dict[Formula, Evaluator]:
         return {}
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the positions of a split."""
         return PositionSource(
             self.plan(split, seed), self.space, split, seed, self.name, self.version, style=self.style
@@ -160,7 +160,7 @@ class Chess(SceneTask):
 class ChessSane(Chess):
     """Is no rule broken? Real positions, and as many with a rule or two broken."""
 
-    how_drawn: ClassVar[str] = (
+    sampling_note: ClassVar[str] = (
         "Positions were taken from games of chess; on some a few squares were changed so that a rule is broken"
     )
 

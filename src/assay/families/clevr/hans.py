@@ -213,10 +213,10 @@ class ClevrHans(Clevr):
         """Return the splits; there is none of hard scenes where these would have to be placed anew."""
         return tuple(split for split in super().splits() if split.quota is None or not self._placed)
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return scenes of three classes by their looks, and of seven by their places first."""
         if not self._placed:
-            return super().worlds_in(split, seed)
+            return super().source_for(split, seed)
         least = [max(self.config.least, number) for number in HANS7.least]
         rules = zip(HANS7.rules, least, strict=True)
         kinds = [[SceneKind(parse(rule), number)] for rule, number in rules]

@@ -112,7 +112,7 @@ class Clevr(SceneTask):
         both = [part for part in (inside, listed) if part != TRUE]
         return conjunction(*both)
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return worlds with each number of objects as often as another."""
         numbers = range(self.config.least, self.config.most + 1)
         source = object_count_source(

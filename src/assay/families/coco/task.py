@@ -44,7 +44,9 @@ LEAST_RANGE = 5
 class ImageTask(Task):
     """Images with counted objects: photographs of COCO, or drawn scenes."""
 
-    how_drawn: ClassVar[str] = "Images were chosen by the variants and near-boundary types of the rules, then far ones"
+    sampling_note: ClassVar[str] = (
+        "Images were chosen by the variants and near-boundary types of the rules, then far ones"
+    )
 
     config: CocoConfig
 
@@ -141,7 +143,7 @@ class ImageTask(Task):
     def choose(self, split: Split, membership: RegionMembership, rng: np.random.Generator) -> Array:
         """Return which of a pool's images a split holds."""
 
-    def worlds_in(self, split: Split, seed: int) -> ChosenSource:
+    def source_for(self, split: Split, seed: int) -> ChosenSource:
         """Return the images chosen for a split."""
         numbers = self.image_pools[split.pool]
         rng = rng_for(seed, self.name, self.version, split.name)

@@ -17,7 +17,7 @@ from assay.families.driving.bdd_files import Frames, read_frames
 from assay.families.driving.rules import ACTIONS, knowledge_of, rules, space_of
 from assay.families.driving.task import BddOiaConfig, Driving
 from assay.families.photos.source import ChosenSource
-from assay.logic import Knowledge, Odds, Value, parse
+from assay.logic import Knowledge, LabelNoise, Value, parse
 from assay.render import Picture, read_photograph
 from assay.tasks import Column
 from assay.worlds import CONTENT, LUCK, Source, Split, Style, World
@@ -41,10 +41,12 @@ class BddOia(Driving):
         return None if config.folder is None else read_frames(config.folder, config.confusing, config.skip_missing)
 
     @property
-    def how_drawn(self) -> str:  # type: ignore[override]
+    def sampling_note(self) -> str:  # type: ignore[override]
         """How worlds come about."""
         return (
-            super().how_drawn if self.frames is None else "Every annotated photograph is an example, divided as given"
+            super().sampling_note
+            if self.frames is None
+            else "Every annotated photograph is an example, divided as given"
         )
 
     @property
@@ -75,10 +77,10 @@ class BddOia(Driving):
             return super().splits()
         return tuple(Split(name, size, balance="world", pool=name) for name, size in self.sizes.items() if size)
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the photographs of a split, in the order of their names."""
         if self.frames is None:
-            return super().worlds_in(split, seed)
+            return super().source_for(split, seed)
         return ChosenSource(split, self.space, self.frames.concepts, self._style_of, self.frames.pools[split.pool])
 
     def _style_of(self, number: int) -> Style:
@@ -135,7 +137,7 @@ class BddOia(Driving):
         return {"bdd-oia": {"name": "bdd-oia", "sha256": self.frames.sha256, "images": len(self.frames.files)}}
 
 
-def _odds(rule: str, share: float) -> Odds:
+def _odds(rule: str, share: float) -> LabelNoise:
     """Return odds by which a label is what the rule says in a share of the cases, but never less than even."""
     likely = min(max(share, 0.5 + MARGIN), 1 - MARGIN)
-    return Odds(parse(f"1 if ({rule}) else -1"), float(np.log(likely / (1 - likely))))
+    return LabelNoise(parse(f"1 if ({rule}) else -1"), float(np.log(likely / (1 - likely))))

@@ -219,10 +219,10 @@ class KandLogic(Task):
         swapped = {a: Var(b) for pair in pairs for a, b in (pair, pair[::-1])}
         return Knowledge.of(self.space, {"y": substitute(self.rule, dict(swapped))})
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the source of a split's worlds."""
         if not self.config.as_released and not self.config.puzzle:
-            return super().worlds_in(split, seed)
+            return super().source_for(split, seed)
         return WorldSource(self._sorted_by, split, seed, self.name, self.version, style=self.style)
 
     @property

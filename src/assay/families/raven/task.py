@@ -89,7 +89,7 @@ class Raven(Task):
     name = "raven"
     Config = RavenConfig
     config: RavenConfig
-    how_drawn: ClassVar[str] = "Matrices were drawn from all that follow a combination of rules, evenly over these"
+    sampling_note: ClassVar[str] = "Matrices were drawn from all that follow a combination of rules, evenly over these"
     sizes: ClassVar[Mapping[str, int]] = {
         "train": 4000, "valid": 500, "test": 1000, "ood": 1000, "hard": 1000, "fair": 1000
     }  # fmt: skip
@@ -137,7 +137,7 @@ class Raven(Task):
         combinations, scheme = self.combinations[split == "ood"], schemes.get(split, config.distractors)
         return PuzzlePlan(config.values, config.rules, combinations, config.candidates, scheme, self.tables)
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the puzzles of a split."""
         plan = self.plan(split.name)
         return PuzzleSource(plan, self.knowledge, split, seed, self.name, self.version, style=self.style)

@@ -20,9 +20,9 @@ from assay.logic import (
     Formula,
     If,
     Knowledge,
+    LabelNoise,
     Member,
     Not,
-    Odds,
     Value,
     Var,
     free_names,
@@ -181,7 +181,7 @@ class RobotRule:
     """What makes a robot a glorp: a formula over parts and coarse shapes, and the odds if the label is drawn."""
 
     formula: Formula
-    odds: Odds | None = None
+    odds: LabelNoise | None = None
 
     @property
     def names(self) -> set[str]:
@@ -191,7 +191,7 @@ class RobotRule:
     def over(self, space: ConceptSpace, meanings: dict[str, Formula]) -> Knowledge:
         """Return the rule over other concepts, some names replaced by what they mean."""
         formula = substitute(self.formula, meanings)
-        odds = self.odds and {LABEL: Odds(substitute(self.odds.score, meanings), self.odds.scale)}
+        odds = self.odds and {LABEL: LabelNoise(substitute(self.odds.score, meanings), self.odds.scale)}
         return Knowledge.of(space, {LABEL: formula}, odds=odds or None)
 
     @cached_property
@@ -225,7 +225,7 @@ class RobotRule:
         likely = _rows_where(terms, values, scores > 0)
         if np.isin(shares, (0.0, 1.0)).all():
             return Knowledge.of(views.space, {LABEL: likely}, views.constraints)
-        odds = Odds(_table(terms, values, scores), FINE)
+        odds = LabelNoise(_table(terms, values, scores), FINE)
         return Knowledge.of(views.space, {LABEL: likely}, views.constraints, odds={LABEL: odds})
 
 

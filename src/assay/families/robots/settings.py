@@ -8,7 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from assay.base import AssayError, ConfigError, Settings, suggestion
 from assay.families.robots.parts import COARSE, FEET, NAMES, PARTS, RobotRule, Views, part_view
-from assay.logic import Const, If, Odds, parse, shape_of, substitute
+from assay.logic import Const, If, LabelNoise, parse, shape_of, substitute
 from assay.tasks import TaskConfig
 
 SCALE = 4.2
@@ -179,4 +179,4 @@ def rule_of(name: str, stochastic: bool = False, scale: float = SCALE) -> RobotR
     if kind == "symbol":
         raise ConfigError(f"rule {name!r} gives a word; it must be true or false, or a number")
     truth, score = (formula, If(formula, Const(1), Const(-1))) if kind == "bool" else (formula > 0, formula)
-    return RobotRule(truth, Odds(score, scale / times) if stochastic else None)
+    return RobotRule(truth, LabelNoise(score, scale / times) if stochastic else None)

@@ -39,7 +39,9 @@ SCHEMES_RELEASED = 71
 class Robots(Task):
     """Glorps and drents, told apart by their body parts."""
 
-    how_drawn: ClassVar[str] = "Robots were dealt from all 7,680, each to one split unless the settings say otherwise"
+    sampling_note: ClassVar[str] = (
+        "Robots were dealt from all 7,680, each to one split unless the settings say otherwise"
+    )
 
     name = "robots"
     Config = RobotsConfig
@@ -94,7 +96,7 @@ class Robots(Task):
             return splits
         return tuple(replace(s, disjoint_from=_other_pools(s, splits[:place])) for place, s in enumerate(splits))
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the robots of a split."""
         source = RobotSource(self.catalogue, split, seed, self.allocation, self.style)
         return source if split.quota is None else HardSource(source, split.quota)

@@ -164,7 +164,7 @@ class SudokuSolve(BoardTask):
     name = "sudoku-solve"
     Config = SudokuSolveConfig
     config: SudokuSolveConfig
-    how_drawn: ClassVar[str] = "Solved grids were varied by the game's symmetries; clues leave exactly one solution"
+    sampling_note: ClassVar[str] = "Solved grids were varied by the game's symmetries; clues leave exactly one solution"
     sizes: ClassVar[Mapping[str, int]] = {"train": 600, "valid": 200, "test": 200, "ood": 200}
     trial: ClassVar[Mapping[str, Any]] = {"block_size": 2, "cell_px": 16}
 
@@ -194,7 +194,7 @@ class SudokuSolve(BoardTask):
         """Return the splits with their default sizes."""
         return tuple(Split(name, size, pool=self.pools[name], balance="world") for name, size in self.sizes.items())
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the puzzles of a split."""
         return ClueSource(self.config, self.knowledge, split, seed, self.name, self.version, style=self.style)
 

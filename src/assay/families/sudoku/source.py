@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.base import Array, Codes, Deck, Draws, Streams, numbers_below
+from assay.base import Array, Codes, Draws, SeededPermutation, Streams, numbers_below
 from assay.families.sudoku.boards import BLANK, SYMBOLS, BoardShape, Incomplete, valid_boards, write_boards
 from assay.logic import ConceptSpace
 from assay.worlds import CONTENT, DrawStyle, Split, World
@@ -272,7 +272,7 @@ class BoardSource:
             blanks = np.full(len(places), plan.blanks)
             boards = overwrite_symbols(boards, self._draws("blanks"), places, SYMBOLS[BLANK], blanks)
         rounds = places // good.denominator
-        cards = Deck(good.denominator, self.seed, *self.purpose, "valid").deal(places)
+        cards = SeededPermutation(good.denominator, self.seed, *self.purpose, "valid").deal(places)
         valid = cards < good.numerator
         numbers = rounds * (good.denominator - good.numerator) + cards - good.numerator
         if plan.odd:
@@ -285,7 +285,7 @@ class BoardSource:
         plan, draws = self.plan, self._draws("invalid")
         if plan.actions is not None:
             return corrupt_by_actions(plan.shape, boards, draws, places, plan.actions)
-        deck = Deck(len(plan.counts), self.seed, *self.purpose, "counts")
+        deck = SeededPermutation(len(plan.counts), self.seed, *self.purpose, "counts")
         wanted = np.array(plan.counts, dtype=np.int64)[deck.deal(numbers)]
         return corrupt_by_count(plan.shape, boards, draws, places, wanted, plan.incomplete)
 

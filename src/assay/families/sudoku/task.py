@@ -127,7 +127,7 @@ class BoardTask(Task):
 class Sudoku(BoardTask):
     """Is a sudoku board valid: every digit once in each row, column and block?"""
 
-    how_drawn: ClassVar[str] = (
+    sampling_note: ClassVar[str] = (
         "Boards were solved from empty grids in random order and varied by the game's symmetries; half were corrupted"
     )
 
@@ -191,7 +191,7 @@ class Sudoku(BoardTask):
             return replace(plan, valid=Fraction(1, 2), blanks=0, odd="".join(config.odd_symbols))
         return plan
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return the boards of a split."""
         style = self.style if self.config.image else None
         return BoardSource(self.plan(split.name), self.space, split, seed, self.name, self.version, style=style)

@@ -52,7 +52,7 @@ class MichalskiTrains(SceneTask):
     config: TrainsConfig
     sizes: ClassVar[Mapping[str, int]] = {"train": 1000, "valid": 200, "test": 500, "ood": 300}
     extra: ClassVar[Mapping[str, int]] = {"ood_longer": 300, "ood_uniform": 300}
-    how_drawn: ClassVar[str] = (
+    sampling_note: ClassVar[str] = (
         "Trains were drawn car by car, anew until one had the label wanted, evenly over {balance}"
     )
     seconds: ClassVar[float] = 0.3
@@ -105,7 +105,7 @@ class MichalskiTrains(SceneTask):
             "uniform" if split == "ood_uniform" else config.distribution, config.min_cars, config.max_cars
         )
 
-    def worlds_in(self, split: Split, seed: int) -> Source:
+    def source_for(self, split: Split, seed: int) -> Source:
         """Return where the trains of a split come from."""
         trains = self.trains_of(split.name)
         source = TrainSource(self.knowledge, trains, split, seed, FAMILY, self.version, style=self.style)

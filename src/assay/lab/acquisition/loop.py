@@ -32,8 +32,8 @@ from assay.dataset import Dataset, versions
 from assay.diagnosis import Diagnosis, diagnose_run, headline, taught_by
 from assay.lab.acquisition import STRATEGIES
 from assay.lab.acquisition.round_data import RoundData
-from assay.lab.acquisition.situation import Holdings, MendSettings, Situation
-from assay.models import MODELS, Epoch, Model, Order, load_model, train_run
+from assay.lab.acquisition.situation import AcquiredData, AcquisitionContext, MendSettings
+from assay.models import MODELS, Epoch, Model, TrainSpec, load_model, train_run
 from assay.runs import RunFolder, check_dataset
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class MendingRound:
 
 
 @dataclass(frozen=True, repr=False)
-class MendingCurve:
+class AcquisitionCurve:
     """The rounds of a mending, the first being the run that it began with."""
 
     head: ClassVar = ("round", "spent", "verdict", "label F1", "concept F1", "elsewhere", "seconds", "why")
@@ -164,7 +164,7 @@ class MendingCurve:
 
 def mend_run(
     run: Path, dataset: Dataset, settings: MendSettings, output: Path, report: Progress = lambda *_: None
-) -> MendingCurve:
+) -> AcquisitionCurve:
     """Mend the model of a run within a budget, and return what each round gave; go on if part of it is there."""
     STRATEGIES.entry(settings.strategy)
     start = RunFolder(run)
@@ -172,7 +172,7 @@ def mend_run(
     for split in ("train", "valid"):
         if split not in dataset:
             raise ConfigError(f"{str(dataset.folder)!r} has no split {split!r}; a model is mended without stages")
-    return _Mending(start, dataset, settings, output, report).carry_out()
+    return _Mending(start, dataset, settings, output, report).run()
 
 
 @dataclass
@@ -187,10 +187,10 @@ class _Mending:
     rounds: list[MendingRound] = field(default_factory=list)
     purchases: list[dict[str, Any]] = field(default_factory=list)
 
-    def carry_out(self) -> MendingCurve:
+    def run(self) -> AcquisitionCurve:
         """Go through the rounds that are not done yet."""
         self._resume()
-        strategy: Callable[[Situation], Holdings] = STRATEGIES[self.settings.strategy]
+        strategy: Callable[[AcquisitionContext], AcquiredData] = STRATEGIES[self.settings.strategy]
         while (ended := self._end()) is None:
             began, number, before = time.perf_counter(), len(self.rounds), self.holdings
             bought = strategy(self._situation(number, before))
@@ -209,12 +209,12 @@ class _Mending:
         return self.start.record
 
     @cached_property
-    def first(self) -> Holdings:
+    def first(self) -> AcquiredData:
         """What the first run had: the concept labels that it was trained on."""
-        return Holdings(load_model(self.start.folder).supervised_concepts(self.dataset["train"]))
+        return AcquiredData(load_model(self.start.folder).supervised_concepts(self.dataset["train"]))
 
     @property
-    def holdings(self) -> Holdings:
+    def holdings(self) -> AcquiredData:
         """What there is now."""
         holdings = self.first
         for purchase in self.purchases:
@@ -240,11 +240,11 @@ class _Mending:
 
     # -- one round -----------------------------------------------------------------------------------------------------
 
-    def _situation(self, number: int, holdings: Holdings) -> Situation:
+    def _situation(self, number: int, holdings: AcquiredData) -> AcquisitionContext:
         run = self.start.folder if number == 1 else self._folder(number - 1)
         budget = min(self.settings.spending(number), self.settings.budget - self.rounds[-1].spent)
         self.report(f"choosing for round {number}", self.rounds[-1].spent, self.settings.budget, self.settings.strategy)
-        return Situation(
+        return AcquisitionContext(
             run=run,
             dataset=self.dataset,
             current=RunFolder(run).dataset(self.dataset) if number > 1 else self.dataset,
@@ -258,7 +258,7 @@ class _Mending:
     def _folder(self, number: int) -> Path:
         return self.output / f"round-{number}"
 
-    def _train(self, number: int, bought: Holdings) -> tuple[RunFolder, Dataset]:
+    def _train(self, number: int, bought: AcquiredData) -> tuple[RunFolder, Dataset]:
         """Train the model anew with what there is, unless that is done, and return the run and its dataset."""
         model: type[Model] = MODELS[self.record.model]
         round_data = RoundData(self.dataset, self.first, bought, self.settings)
@@ -269,11 +269,11 @@ class _Mending:
             self.report(f"round {number}", epoch.number, epochs, f"epoch {epoch.number} of {epochs}")
 
         if not run.is_finished:
-            train_run(Order(self.record.model, settings, self.record.seed), data, run.folder, report)
+            train_run(TrainSpec(self.record.model, settings, self.record.seed), data, run.folder, report)
         check_dataset(run, data)
         return run, data
 
-    def _judge(self, run: RunFolder, data: Dataset, bought: Holdings, before: Holdings, began: float) -> None:
+    def _judge(self, run: RunFolder, data: Dataset, bought: AcquiredData, before: AcquiredData, began: float) -> None:
         """Diagnose a run and record the round."""
         diagnosis = diagnose_run(run, data, None if bought.redrawn or bought.fresh else taught_by(self.dataset))
         place = Path(os.path.relpath(run.folder.resolve(), self.output.resolve())).as_posix()
@@ -302,9 +302,9 @@ class _Mending:
         plain = {"settings": self.settings.model_dump(mode="json"), "of": known, "data": self.dataset.fingerprint}
         return dict(json.loads(to_json(plain)))
 
-    def _keep(self, ended: str | None) -> MendingCurve:
+    def _keep(self, ended: str | None) -> AcquisitionCurve:
         """Write the rounds so far, each with what was bought for it."""
-        curve = MendingCurve(self.settings.strategy, tuple(self.rounds), self.goal, ended)
+        curve = AcquisitionCurve(self.settings.strategy, tuple(self.rounds), self.goal, ended)
         record = curve.to_dict()
         for one, purchase in zip(record["rounds"], self.purchases, strict=True):
             one["purchase"] = purchase

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 
 from assay.base import Array, AssayError, Codes, ConfigError, distinct_rows
-from assay.counting import count_readings
+from assay.counting import count_shortcuts
 from assay.dataset import Dataset, SplitData, training_worlds
 from assay.diagnosis import ConceptState, used_concepts
-from assay.lab.acquisition.situation import Holdings, Situation
+from assay.lab.acquisition.situation import AcquiredData, AcquisitionContext
 from assay.logic import Knowledge
 from assay.metrics import Evidence, confusion
 
@@ -45,7 +45,7 @@ class MisreadConcept:
         return self.state.map is None or self.state.map.kind == "own"
 
 
-def misread_concepts(situation: Situation) -> list[MisreadConcept]:
+def misread_concepts(situation: AcquisitionContext) -> list[MisreadConcept]:
     """Return the concepts in the rule that the diagnosis calls wrong: those that cost the most labels come first."""
     states, knowledge = situation.diagnosis.concepts, situation.training.knowledge
     first = next(iter(states))
@@ -129,7 +129,7 @@ class CountedValues:
     open: frozenset[int]
 
 
-def planned_labels(situation: Situation) -> Holdings:
+def planned_labels(situation: AcquisitionContext) -> AcquiredData:
     """Buy examples of the values that the model misreads, or of those that `assay count` plans to show.
 
     An annotator is asked for a value and looks through the training pictures in random order until it is found. What
@@ -153,7 +153,7 @@ def planned_labels(situation: Situation) -> Holdings:
 class _Plan:
     """What a plan chooses from."""
 
-    situation: Situation
+    situation: AcquisitionContext
 
     @cached_property
     def counted(self) -> CountedValues:
@@ -190,7 +190,7 @@ class _Plan:
         """Which labels can be bought and tell something: not those that an example's label gives by the rule."""
         return self.situation.is_open & ~decided_by_labels(self.situation)
 
-    def count_held(self, holdings: Holdings, value: ShownValue) -> int:
+    def count_held(self, holdings: AcquiredData, value: ShownValue) -> int:
         """Return how many examples of a value there are."""
         return int(value.shown_by(holdings.concepts).sum())
 
@@ -198,7 +198,7 @@ class _Plan:
         """Return how many more examples of a value can be bought."""
         return int((value.shown_by(self.situation.answers) & self.offered).sum())
 
-    def buy(self, holdings: Holdings, values: Sequence[ShownValue], budget: int) -> Holdings:
+    def buy(self, holdings: AcquiredData, values: Sequence[ShownValue], budget: int) -> AcquiredData:
         """Return the holdings with so many more examples, as many of each value as of another."""
         held = [self.count_held(holdings, value) for value in values]
         there = [self.there(value) for value in values]
@@ -207,7 +207,7 @@ class _Plan:
             holdings = self._find(holdings, value, count)
         return holdings
 
-    def _find(self, holdings: Holdings, value: ShownValue, count: int) -> Holdings:
+    def _find(self, holdings: AcquiredData, value: ShownValue, count: int) -> AcquiredData:
         """Return the holdings with further examples of a value, found by looking at open labels in random order."""
         situation = self.situation
         places = np.zeros(holdings.concepts.shape, dtype=bool)
@@ -219,7 +219,7 @@ class _Plan:
         return holdings.with_labels(order[hits], situation.answers, searched)
 
 
-def decided_by_labels(situation: Situation) -> Array:
+def decided_by_labels(situation: AcquisitionContext) -> Array:
     """Return which concepts of which training examples their labels decide, in all worlds that training shows."""
     data, knowledge = situation.training, situation.training.knowledge
     decided = np.zeros(data.concepts.shape, dtype=bool)
@@ -253,7 +253,7 @@ def count_values(dataset: Dataset) -> CountedValues:
     knowledge, name = dataset.knowledge, repr(str(dataset.folder))
     knowledge.require_rule("strategy 'plan'")
     used = used_concepts(knowledge)
-    counted = count_readings(knowledge, "shared", training_worlds(dataset), seconds=SECONDS, used=used)
+    counted = count_shortcuts(knowledge, "shared", training_worlds(dataset), seconds=SECONDS, used=used)
     if counted.readings is None:
         raise ConfigError(
             f"plan: the readings that keep the training labels of {name} are too many to count in {SECONDS:.0f} s; "

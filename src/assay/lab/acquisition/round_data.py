@@ -38,7 +38,7 @@ from assay.dataset import (
     write_shards,
 )
 from assay.exchange import Annotation, Copying, annotate
-from assay.lab.acquisition.situation import Holdings, MendSettings
+from assay.lab.acquisition.situation import AcquiredData, MendSettings
 from assay.tasks import Task
 from assay.worlds import Split, World
 
@@ -52,8 +52,8 @@ class RoundData:
     """What there was at first, and what there is now."""
 
     dataset: Dataset
-    first: Holdings
-    now: Holdings
+    first: AcquiredData
+    now: AcquiredData
     settings: MendSettings
 
     @property

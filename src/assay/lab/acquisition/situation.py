@@ -55,7 +55,7 @@ class MendSettings(Config):
 
 
 @dataclass(frozen=True)
-class Holdings:
+class AcquiredData:
     """What a model may learn from besides the pictures and labels of its training split."""
 
     concepts: Codes
@@ -76,22 +76,22 @@ class Holdings:
         """How many concept labels there are."""
         return int((self.concepts >= 0).sum())
 
-    def bought_since(self, start: "Holdings") -> dict[str, int]:
+    def bought_since(self, start: "AcquiredData") -> dict[str, int]:
         """Return how many of each kind were bought since."""
         return {name: _count(getattr(self, name)) - _count(getattr(start, name)) for name in COUNTED}
 
-    def spent_since(self, start: "Holdings") -> int:
+    def spent_since(self, start: "AcquiredData") -> int:
         """Return what was spent since: one for each concept label, example, nuisance or mask."""
         return sum(self.bought_since(start).values())
 
-    def with_labels(self, cells: Array, answers: Codes, searched: int | None = None) -> "Holdings":
+    def with_labels(self, cells: Array, answers: Codes, searched: int | None = None) -> "AcquiredData":
         """Return the holdings with the labels of some cells (pairs of row and concept), as an annotator answers."""
         concepts, rows, places = self.concepts.copy(), cells[:, 0], cells[:, 1]
         concepts[rows, places] = answers[rows, places]
         looked = len(cells) if searched is None else searched
         return replace(self, concepts=concepts, searched=self.searched + looked)
 
-    def purchase_since(self, before: "Holdings") -> dict[str, Any]:
+    def purchase_since(self, before: "AcquiredData") -> dict[str, Any]:
         """Return what was bought in a round as plain data; labels as triples of row, concept and code."""
         rows, places = np.nonzero((self.concepts >= 0) & (before.concepts < 0))
         codes = self.concepts[rows, places]
@@ -102,7 +102,7 @@ class Holdings:
             "searched": self.searched - before.searched,
         }
 
-    def with_purchase(self, purchase: Mapping[str, Any]) -> "Holdings":
+    def with_purchase(self, purchase: Mapping[str, Any]) -> "AcquiredData":
         """Return the holdings after a round whose purchase was kept as plain data."""
         cells: Sequence[Sequence[int]] = purchase["labels"]
         concepts = self.concepts.copy()
@@ -117,7 +117,7 @@ def _count(part: int | tuple[int, ...]) -> int:
 
 
 @dataclass(frozen=True)
-class Situation:
+class AcquisitionContext:
     """The run so far and the dataset that it was trained on, what was bought, and how much may be spent now."""
 
     run: Path
@@ -125,7 +125,7 @@ class Situation:
     """What the first run was trained on."""
     current: Dataset
     """What the run so far was trained on: the same with what was bought."""
-    holdings: Holdings
+    holdings: AcquiredData
     budget: int
     number: int
     """The round, the first being 1."""
@@ -165,7 +165,7 @@ class Situation:
     @property
     def answers(self) -> Codes:
         """What an annotator answers: as the dataset's annotations, and where it has none the truth; -1 if not known."""
-        given = self.training.given_concepts
+        given = self.training.annotated_concepts
         return np.asarray(np.where(given >= 0, given, self.training.concepts))
 
     @property
@@ -196,7 +196,7 @@ class Situation:
                 "from any; choose another strategy or model"
             )
 
-    def buy(self, scores: Array, used: bool = False) -> Holdings:
+    def buy(self, scores: Array, used: bool = False) -> AcquiredData:
         """Return the holdings with the labels of the highest scores (examples x concepts), as many as can be paid.
 
         With `used`, only concepts that the rule uses are bought.

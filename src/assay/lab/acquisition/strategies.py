@@ -11,26 +11,26 @@ import numpy as np
 
 from assay.base import Array, ConfigError, Settings
 from assay.lab.acquisition.round_data import TrainingRedraw
-from assay.lab.acquisition.situation import Holdings, Situation
+from assay.lab.acquisition.situation import AcquiredData, AcquisitionContext
 from assay.logic import Knowledge
-from assay.models import MASKS, MODELS, Order, load_model, train_run
+from assay.models import MASKS, MODELS, TrainSpec, load_model, train_run
 from assay.runs import RunFolder
 
 SMALLEST = 1e-12
 COMMITTEE = "bears"
 
 
-def random_labels(situation: Situation) -> Holdings:
+def random_labels(situation: AcquisitionContext) -> AcquiredData:
     """Buy labels at random, of all concepts: the baseline."""
     return situation.buy(np.asarray(situation.rng.random(situation.holdings.concepts.shape)))
 
 
-def uncertain_labels(situation: Situation) -> Holdings:
+def uncertain_labels(situation: AcquisitionContext) -> AcquiredData:
     """Buy the labels that the model is least sure of: of the highest entropy, as a share of the greatest."""
     return situation.buy(np.stack([entropy_of_rows(p) / _greatest(p) for p in situation.concepts], axis=1), used=True)
 
 
-def disputed_labels(situation: Situation) -> Holdings:
+def disputed_labels(situation: AcquisitionContext) -> AcquiredData:
     """Buy the labels that the members of a `bears` ensemble dispute most.
 
     That is the mutual information of the label and the member: the entropy of the average less the average entropy. A
@@ -46,7 +46,7 @@ def disputed_labels(situation: Situation) -> Holdings:
     return situation.buy(np.stack(scores, axis=1), used=True)
 
 
-def boundary_labels(situation: Situation) -> Holdings:
+def boundary_labels(situation: AcquisitionContext) -> AcquiredData:
     """Buy the labels that nearly change the predicted label: where another value of one concept is nearly as probable.
 
     The distance of an example to the boundary along a concept is the least difference of log probabilities between the
@@ -78,7 +78,7 @@ def boundary_distances(knowledge: Knowledge, concepts: list[Array]) -> Array:
     return least
 
 
-def members_of(situation: Situation) -> list[list[Array]]:
+def members_of(situation: AcquisitionContext) -> list[list[Array]]:
     """Return what each member of a `bears` ensemble says of the concepts of the training split."""
     run = situation.run
     if situation.record.model != COMMITTEE:
@@ -87,13 +87,13 @@ def members_of(situation: Situation) -> list[list[Array]]:
     return load_model(run).member_concepts(situation.training)
 
 
-def _train_committee(situation: Situation) -> None:
+def _train_committee(situation: AcquisitionContext) -> None:
     """Train a `bears` ensemble on what the run so far was trained on, unless that is done."""
     if RunFolder(situation.committee).is_finished:
         return
     known = MODELS[COMMITTEE].Config.model_fields
     settings = {key: value for key, value in situation.record.config.items() if key in known}
-    train_run(Order(COMMITTEE, Settings(settings), situation.record.seed), situation.current, situation.committee)
+    train_run(TrainSpec(COMMITTEE, Settings(settings), situation.record.seed), situation.current, situation.committee)
 
 
 def entropy_of_rows(probabilities: Array) -> Array:
@@ -109,7 +109,7 @@ def _greatest(probabilities: Array) -> float:
     return float(np.log(max(2, probabilities.shape[1])))
 
 
-def augmented_examples(situation: Situation) -> Holdings:
+def augmented_examples(situation: AcquisitionContext) -> AcquiredData:
     """Buy counterfactual examples: training examples once more with another value of the nuisance, the label kept.
 
     Only those count in which the nuisance is as it goes with the label; labels take turns.
@@ -126,12 +126,12 @@ def augmented_examples(situation: Situation) -> Holdings:
     return replace(held, redrawn=(*held.redrawn, *chosen.tolist()))
 
 
-def fresh_examples(situation: Situation) -> Holdings:
+def fresh_examples(situation: AcquisitionContext) -> AcquiredData:
     """Buy further examples, drawn as training's own: the baseline of `augment`."""
     return replace(situation.holdings, fresh=situation.holdings.fresh + situation.budget)
 
 
-def grouped_examples(situation: Situation) -> Holdings:
+def grouped_examples(situation: AcquisitionContext) -> AcquiredData:
     """Buy annotations of the nuisance, and train by group DRO over groups of label and nuisance."""
     _require_network(situation)
     TrainingRedraw(situation.dataset).couplings  # noqa: B018 refuses a dataset without confounders
@@ -139,7 +139,7 @@ def grouped_examples(situation: Situation) -> Holdings:
     return replace(held, nuisances=min(size, held.nuisances + situation.budget))
 
 
-def masked_examples(situation: Situation) -> Holdings:
+def masked_examples(situation: AcquisitionContext) -> AcquiredData:
     """Buy masks of objects or parts, and train right for the right reasons: no gradient outside of them."""
     _require_network(situation)
     held, data = situation.holdings, situation.training
@@ -151,7 +151,7 @@ def masked_examples(situation: Situation) -> Holdings:
     return replace(held, masks=min(len(data), held.masks + situation.budget))
 
 
-def _require_network(situation: Situation) -> None:
+def _require_network(situation: AcquisitionContext) -> None:
     """Refuse a model whose training takes no settings against confounders."""
     if "group_step" not in type(situation.model).Config.model_fields:
         raise ConfigError(

@@ -25,7 +25,7 @@ from assay.base import (
     safe_link,
     validate,
 )
-from assay.contracts import PAIRS, Answer, Predictions, read_predictions
+from assay.contracts import PAIRS, Prediction, Predictions, read_predictions
 from assay.dataset import Dataset
 from assay.diagnosis import diagnose_predictions
 from assay.lab.suites.rows import TEST, BoardRow, Judged, add_entry, hash_of_files, refuse_second, row_of_predictions
@@ -225,6 +225,6 @@ def _is_copied(predictions: Predictions, truth: Codes, dataset: Dataset) -> bool
     return True
 
 
-def _is_doubted(answer: Answer) -> bool:
+def _is_doubted(answer: Prediction) -> bool:
     rows = answer.probabilities
     return rows is not None and bool(((rows > 0) & (rows < 1)).any())

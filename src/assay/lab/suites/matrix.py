@@ -95,10 +95,10 @@ def try_cell(model: str, family: str, dataset: Dataset, settings: Mapping[str, A
 
 def _live_through(model: str, settings: Settings, dataset: Dataset, folder: Path) -> None:
     """Train, save, load, predict, diagnose, intervene."""
-    from assay.models import Order, load_model, train_run
+    from assay.models import TrainSpec, load_model, train_run
 
     taught: Identifiability | None = taught_by(dataset)
-    trained = train_run(Order(model, settings), dataset, folder)
+    trained = train_run(TrainSpec(model, settings), dataset, folder)
     loaded = load_model(folder)
     test = dataset["test"]
     _require_same(RunFolder(folder).all_predictions(dataset.knowledge)["test"], loaded.predict(test))

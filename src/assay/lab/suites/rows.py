@@ -341,7 +341,7 @@ def area_under(curve: Mapping[str, float], concepts: int) -> float:
 def _seen(dataset: Dataset, sees_concepts: bool) -> dict[str, float]:
     """Return how many examples, and how many annotated concepts of them, a model learned from."""
     train = dataset.read("train")
-    annotated = int((train.given_concepts >= 0).sum()) if sees_concepts else 0
+    annotated = int((train.annotated_concepts >= 0).sum()) if sees_concepts else 0
     return {"examples": float(len(train)), "concept_labels": float(annotated)}
 
 

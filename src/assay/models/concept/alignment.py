@@ -92,7 +92,7 @@ def align_run(folder: Path, dataset: Dataset, alignment: Alignment, output: Path
     rows = tuple(_row(name, head, learned, asked_on) for name, head in models.items())
     weights = {name: tuple(effects(head)[name] for head in models.values()) for name in effects(model)}
     finish_run(bound, dataset, new)
-    about = {**new.about(), "alignment": {**alignment.model_dump(mode="json"), "from": str(folder.resolve())}}
+    about = {**new.metadata(), "alignment": {**alignment.model_dump(mode="json"), "from": str(folder.resolve())}}
     about["alignment"]["found"] = [row.to_dict() for row in rows]
     write_record(new, dataset, about)
     return Aligned(rows, weights)
@@ -146,7 +146,7 @@ def _head_inputs(model: NeuralModel, data: SplitData, which: str) -> Array:
         probabilities = [answers[name].probabilities for name in space.names]
         parts = [columns[:, 1:] for columns in probabilities if columns is not None]
         return np.concatenate(parts, axis=1)
-    codes: Codes = data.given_concepts
+    codes: Codes = data.annotated_concepts
     columns = [np.where(codes[:, p] < 0, np.nan, codes[:, p] == c) for p, c in columns_of(space)]
     return np.stack(columns, axis=1)
 

@@ -50,7 +50,7 @@ class Embedding(BlackBox):
         self.layers = nn.Sequential(*dense(widths[0], widths[1:]))
         self.head = HeadLayer(widths[-1], sum(self.label_sizes))
 
-    def read_as(self, reads: ModelInput) -> None:
+    def fit_input(self, reads: ModelInput) -> None:
         """Refuse what is no picture."""
         raise ConfigError(f"model 'embedding' embeds pictures, not input={reads.kind}; blackbox reads sentences=FOLDER")
 

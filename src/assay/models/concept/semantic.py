@@ -143,7 +143,7 @@ class Semantic(CBM):
         codes = torch.stack([probabilities.argmax(dim=1) for probabilities in concepts], dim=1).cpu().numpy()
         return f1 * float(1 - self.knowledge.violations(codes).any(axis=1).mean())
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return who the model is, and how its constraints were taught."""
         taught = self.keeping.about if hasattr(self, "keeping") else {}
-        return {**super().about(), **({"constraints": taught} if taught else {})}
+        return {**super().metadata(), **({"constraints": taught} if taught else {})}

@@ -117,7 +117,7 @@ class Wrapped(NeuralModel):
             raise ConfigError(f"the module gives {wide.shape[1]} scores for {name!r}, which has {size} values")
         return wide.softmax(dim=1) if self.scores == "logits" else wide
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return what is wrapped, for the record."""
         used = {**versions(), "torch": torch.__version__}
         return {"model": self.name, "wrapped": type(self.module).__name__, "versions": used}

@@ -10,7 +10,7 @@ import numpy as np
 
 from assay.base import Array, Codes, ConfigError, DataError, Settings, explain_missing, require_same, validate
 from assay.base import Config as AnyConfig
-from assay.contracts import Answer, IntervenableModel, ModelOutput, Predictions, RunRecord
+from assay.contracts import IntervenableModel, ModelOutput, Prediction, Predictions, RunRecord
 from assay.dataset import Dataset, SplitData, versions
 from assay.logic import ConceptSpace, Knowledge
 from assay.models.registered import MODELS
@@ -88,7 +88,7 @@ class Model(ABC):
     def prepare(self) -> None:
         """Make what is to be trained, once all settings are known."""
 
-    def sees_pictures(self, columns: Collection[str]) -> bool:
+    def uses_images(self, columns: Collection[str]) -> bool:
         """Return whether it is ready for a dataset with these columns; otherwise it is to `see` the training split."""
         return True
 
@@ -97,7 +97,7 @@ class Model(ABC):
 
     def supervised_concepts(self, data: SplitData) -> Codes:
         """Return the concept labels of a training split that it learns from: codes, -1 where it sees none."""
-        return np.full(data.given_concepts.shape, -1)
+        return np.full(data.annotated_concepts.shape, -1)
 
     def member_concepts(self, data: SplitData) -> list[list[Array]]:
         """Return what each member of an ensemble says of each concept of a split (examples x values)."""
@@ -134,7 +134,7 @@ class Model(ABC):
         """Return the settings that a run in this folder was trained with."""
         return dict(record.config)
 
-    def in_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Return what was learned in words, a line each; none for what has no words."""
         return []
 
@@ -162,9 +162,9 @@ class Model(ABC):
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
         settings = {name: self._check_setting(name, column, len(data)) for name, column in (do or {}).items()}
         answers = self.answers(data, {self.space.place(name): column for name, column in settings.items()})
-        labels = {name: Answer.of(p) for name, p in zip(self.knowledge.label_names, answers.labels, strict=True)}
-        concepts = {name: Answer.of(p) for name, p in zip(self.space.names, answers.concepts, strict=False)}
-        return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.about())
+        labels = {name: Prediction.of(p) for name, p in zip(self.knowledge.label_names, answers.labels, strict=True)}
+        concepts = {name: Prediction.of(p) for name, p in zip(self.space.names, answers.concepts, strict=False)}
+        return Predictions(data.fingerprint, data.name, data.index, labels, concepts, self.metadata())
 
     def _check_setting(self, name: str, setting: Array, rows: int) -> Array:
         """Return what a concept is set to: a code for each example, or a probability for each example and value."""
@@ -184,7 +184,7 @@ class Model(ABC):
             raise ConfigError(f"model {self.name!r} has no concepts that can be set")
         return self.answerer(data)
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
         config = self.config.model_dump(mode="json")
         return {"model": self.name, "seed": self.seed, "config": config, "versions": versions()}

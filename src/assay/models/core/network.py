@@ -48,7 +48,7 @@ from assay.models.core.perception import (
 )
 from assay.models.core.phases import with_groups, with_reasons, with_replay, with_subconcepts
 from assay.models.core.settings import NeuralConfig, PerceptionConfig, Precision, Sharing, Supervision
-from assay.models.core.steps import Phase, Trainee
+from assay.models.core.steps import Phase, TrainState
 from assay.models.core.tensors import (
     Annotations,
     Outputs,
@@ -119,7 +119,7 @@ class NeuralModel(Model, nn.Module):
             if isinstance(part, HeadLayer):
                 part.dropout = self.config.dropout
 
-    def sees_pictures(self, columns: Collection[str]) -> bool:
+    def uses_images(self, columns: Collection[str]) -> bool:
         """Return whether it reads the pictures of a dataset with these columns."""
         other = self.config.feature_files or self.config.sentences
         return "image" in columns and other is None and self.config.input in ("auto", "image")
@@ -128,13 +128,13 @@ class NeuralModel(Model, nn.Module):
         """Learn from the training split what is read of an example; where it is no picture, build what reads it."""
         if self.reads is not None:
             return
-        reads = None if self.sees_pictures(data.columns) else learn_input(self.config, data)
+        reads = None if self.uses_images(data.columns) else learn_input(self.config, data)
         if reads is None:
             require_reads(str(self.config.backbone), "image")
         else:
-            self.read_as(reads)
+            self.fit_input(reads)
 
-    def read_as(self, reads: ModelInput) -> None:
+    def fit_input(self, reads: ModelInput) -> None:
         """Build the network that reads this of each example."""
         backbone = self.given.values.get("backbone") or reads.usual_backbone
         require_reads(str(backbone), "numbers" if reads.layout.channels == 1 else reads.kind)
@@ -339,11 +339,11 @@ class NeuralModel(Model, nn.Module):
         if not isinstance(self.config, Supervision) or not getattr(self.config, "concept_weight", 0):
             return super().supervised_concepts(data)
         mask = self.supervision(to_annotations(data, torch.device("cpu")))
-        return np.asarray(np.where(mask.numpy(), data.given_concepts, -1))
+        return np.asarray(np.where(mask.numpy(), data.annotated_concepts, -1))
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
-        record = super().about()
+        record = super().metadata()
         record = {**record, "versions": {**record["versions"], "torch": torch.__version__}}
         return record if self.perception is None else with_perception(record, self.perception)
 
@@ -373,7 +373,7 @@ class NeuralModel(Model, nn.Module):
     def restore(self, folder: Path, device: str) -> None:
         """Read the weights, ready to predict on a device."""
         if self.config.input not in ("auto", "image"):
-            self.read_as(read_input(folder / INPUT))
+            self.fit_input(read_input(folder / INPUT))
         try:
             self.load_state_dict(dict(load((folder / WEIGHTS).read_bytes())))
         except (OSError, SafetensorError, RuntimeError) as error:
@@ -443,7 +443,7 @@ def _fit(
     feed, validation = (first.feed(data, device, channels_last, repeats=True) for data in (train_data, valid))
     seed_all(first.seed, first.name, "side by side" if together else "training")
     trainees = [
-        Trainee(model, model.all_phases(feed), partial(model.validation_f1, validation), order, model.seed)
+        TrainState(model, model.all_phases(feed), partial(model.validation_f1, validation), order, model.seed)
         for model, order in zip(models, _orders(models, device) if together else [None], strict=True)
     ]
     try:

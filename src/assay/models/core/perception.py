@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from assay.base import Array, Codes, Config, ConfigError, DataError, ProgressCallback, Settings, find_rows, validate
-from assay.contracts import PAIRS, Answer, Predictions, RunRecord, read_predictions
+from assay.contracts import PAIRS, Prediction, Predictions, RunRecord, read_predictions
 from assay.dataset import ConceptReader, SplitData
 from assay.logic import Concept, ConceptSpace
 from assay.models.core.model import Model, load_model, require_size
@@ -41,7 +41,7 @@ class Perception(Protocol):
     def probabilities(self, data: SplitData) -> list[Array]:
         """Return the probabilities of the values of each concept: an array of examples x values for each."""
 
-    def about(self) -> dict[str, Any] | None:
+    def metadata(self) -> dict[str, Any] | None:
         """Return what it is, for the record and without paths; None for the ground truth."""
 
 
@@ -55,7 +55,7 @@ class TrueConcepts:
         """Return the true concepts, with certainty."""
         return one_hot(data.concepts, data.knowledge.space)
 
-    def about(self) -> dict[str, Any] | None:
+    def metadata(self) -> dict[str, Any] | None:
         """Return nothing: it is the ground truth."""
         return None
 
@@ -95,7 +95,7 @@ class Detector:
             raise DataError(f"perception: {self.folder.name!r} knows none of the concepts of the data")
         require_size(self._model, data.layout, f"split {data.name!r}")
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return which model, what it was trained on, and the hash of what it has learned."""
         record = RunFolder(self.folder).record
         known = {"folder": self.folder.name, "model": record.model, "seed": record.seed}
@@ -137,7 +137,7 @@ class PredictionFiles:
             f"perception: {str(self.folder)!r} has no predictions for split {data.name!r}; add some"
         )
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return what it is called."""
         return {"folder": self.folder.name}
 
@@ -161,10 +161,10 @@ class ReadConcepts:
         read = zip(self.reader.probabilities(data), data.knowledge.space.concepts, strict=True)
         return [_fill_gaps(probabilities, concept) for probabilities, concept in read]
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return who reads, and what that has taken so far."""
         usage = self.reader.usage()
-        return {**self.reader.about(), **({"usage": usage} if usage else {})}
+        return {**self.reader.metadata(), **({"usage": usage} if usage else {})}
 
 
 @dataclass(frozen=True)
@@ -191,9 +191,9 @@ class RememberedConcepts:
             self._known[key] = probabilities
         return list(self._known[key])
 
-    def about(self) -> dict[str, Any] | None:
+    def metadata(self) -> dict[str, Any] | None:
         """Return what it is."""
-        return self.source.about()
+        return self.source.metadata()
 
 
 def is_redrawn(data: SplitData) -> bool:
@@ -246,7 +246,7 @@ def _concept_probabilities(predictions: Predictions, data: SplitData) -> list[Ar
     ]
 
 
-def _value_probabilities(answer: Answer | None, concept: Concept, rows: Array) -> Array:
+def _value_probabilities(answer: Prediction | None, concept: Concept, rows: Array) -> Array:
     if answer is None:
         return _one_hot(np.full(len(rows), -1), concept)
     if answer.probabilities is not None:
@@ -356,7 +356,7 @@ def resolve_perception(config: PerceptionConfig) -> dict[str, Any]:
 
 def with_perception(record: Mapping[str, Any], perception: Perception | None) -> dict[str, Any]:
     """Return a model's record with its source of concepts; folders by their name only, wherever they lie."""
-    about, config = None if perception is None else perception.about(), record["config"]
+    about, config = None if perception is None else perception.metadata(), record["config"]
     if config.get("perception") is not None:
         kept = {key: value for key, value in config["reader"].items() if key != "cache"}
         config = {**config, "perception": without_folder(config["perception"]), "reader": kept}
@@ -365,7 +365,7 @@ def with_perception(record: Mapping[str, Any], perception: Perception | None) ->
 
 def perception_seen_from(perception: Perception | None, run: Path) -> dict[str, Any] | None:
     """Return what a run's folder says of its perception: what it is, and where it lies as seen from the run."""
-    about = None if perception is None else perception.about()
+    about = None if perception is None else perception.metadata()
     if about is None or perception is None or perception.folder is None:
         return about
     return {**about, "from_run": Path(os.path.relpath(perception.folder.resolve(), run.resolve())).as_posix()}

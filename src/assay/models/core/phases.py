@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from assay.base import Array, ConfigError, Deck
+from assay.base import Array, ConfigError, SeededPermutation
 from assay.dataset import NUISANCES, SplitData, decode
 from assay.models.core.circuit import SubconceptReader
 from assay.models.core.feeds import Feed
@@ -113,7 +113,7 @@ def _annotated_rows(size: int, count: int | None, seed: int) -> Array:
     """Return which rows of a split are annotated; with a higher count, those of a lower one are among them."""
     if count is None:
         return np.ones(size, dtype=bool)
-    return np.asarray(Deck(size, seed, "annotated against confounders").deal(np.arange(size)) < count)
+    return np.asarray(SeededPermutation(size, seed, "annotated against confounders").deal(np.arange(size)) < count)
 
 
 def _group_numbers(data: SplitData, annotated: Array) -> Array:

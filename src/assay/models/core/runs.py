@@ -42,7 +42,7 @@ Scores = dict[str, list[float]]
 
 
 @dataclass(frozen=True)
-class Order:
+class TrainSpec:
     """What to train: a model by name or `FILE.py:Name`, its settings and its seed."""
 
     model: str
@@ -61,7 +61,7 @@ class Order:
         return {"called": dict(self.called)} if self.called else {}
 
 
-def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
+def train_run(order: TrainSpec, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
     """Train a model, save it, and write its predictions for every split but the training one."""
     if order.log is not None:
         check_log(order.log)
@@ -86,12 +86,14 @@ def train_run(order: Order, dataset: Dataset, folder: Path, report: Report = lam
     return model
 
 
-def _log_of(order: Order, model: Model, dataset: Dataset, run: RunFolder) -> AbstractContextManager[EpochLog | None]:
+def _log_of(
+    order: TrainSpec, model: Model, dataset: Dataset, run: RunFolder
+) -> AbstractContextManager[EpochLog | None]:
     """Return the log of a run, None where nothing is logged."""
     return nullcontext() if order.log is None else log_of(order.log, model, dataset, run)
 
 
-def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
+def finished_already(order: TrainSpec, dataset: Dataset, folder: Path) -> bool:
     """Return whether a folder holds what an order asks for, trained by the same code on this dataset."""
     run = RunFolder(folder)
     if not run.is_finished or not _is_finished(run, model := _build(order, dataset, order.seed), dataset):
@@ -100,16 +102,16 @@ def finished_already(order: Order, dataset: Dataset, folder: Path) -> bool:
     return bool(run.record.code == (None if code is None else code.to_dict()))
 
 
-def _build(order: Order, dataset: Dataset, seed: int) -> Model:
+def _build(order: TrainSpec, dataset: Dataset, seed: int) -> Model:
     """Return the model of an order, untrained, with the backbones that the dataset suggests."""
     make: type[Model] = MODELS.find(order.model)
     model = make(dataset.knowledge, dataset.layout, order.settings, dataset.manifest.backbones, seed)
-    if not model.sees_pictures(dataset.manifest.columns):
+    if not model.uses_images(dataset.manifest.columns):
         model.see(dataset[split_for(dataset, "train")])  # what it reads is part of its record
     return model
 
 
-def _fit(model: Model, order: Order, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
+def _fit(model: Model, order: TrainSpec, dataset: Dataset, run: RunFolder, report: Report) -> dict[str, object]:
     """Fit a model: on all training examples, outside of a fold, or stage by stage; return what else to record."""
     if order.fold is None and _count_stages(dataset) > 1:
         return {STAGES: _fit_stages(model, dataset, run, report)}
@@ -181,7 +183,7 @@ def _read(path: Path) -> dict[str, Any] | None:
 
 
 def train_together(
-    order: Order, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
+    order: TrainSpec, seeds: Sequence[int], dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None
 ) -> list[Path]:
     """Train several seeds of a model in this process, side by side where that can be, and save each in its folder.
 
@@ -200,7 +202,7 @@ def train_together(
     return [run.folder for run in runs.values()]
 
 
-def train_seeds(order: Order, folders: Mapping[int, RunFolder], dataset: Dataset, report: Report) -> None:
+def train_seeds(order: TrainSpec, folders: Mapping[int, RunFolder], dataset: Dataset, report: Report) -> None:
     """Train the seeds of a model, each for its folder, side by side where that can be."""
     models = [_build(order, dataset, seed) for seed in folders]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
@@ -235,7 +237,7 @@ def _keep_checkpoints(model: Model, dataset: Dataset, run: RunFolder, more: Mapp
         return
     from assay.models.core.training import Checkpoint
 
-    identity = {**model.about(), "data": dataset.fingerprint, **more}
+    identity = {**model.metadata(), "data": dataset.fingerprint, **more}
     model.checkpoint = Checkpoint(run.folder / CHECKPOINT, identity)
 
 
@@ -245,7 +247,7 @@ def _is_finished(run: RunFolder, model: Model, dataset: Dataset) -> bool:
         return False
     record = run.record
     known = {"model": record.model, "seed": record.seed, "config": record.config}
-    wanted = {key: value for key, value in model.about().items() if key in known}
+    wanted = {key: value for key, value in model.metadata().items() if key in known}
     return known == wanted and record.data.fingerprint == dataset.fingerprint
 
 
@@ -279,7 +281,7 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
     for name in dataset.split_names:
         if not name.startswith("train"):
             _predict(model, dataset, name, new)
-    about = RunFolder(folder).about()
+    about = RunFolder(folder).metadata()
     pairs = write_pairs(model.predict, dataset, new)
     write_record(
         new, dataset, {**about, "pairs": pairs, "transfer": {"run": str(folder.resolve()), "data": about["data"]}}
@@ -318,7 +320,7 @@ def _save(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str, obj
     learned = model.save(run.folder)
     write_atomically(run.folder / "history.json", to_json({"epochs": model.history_as_dicts()}))
     rule = {"knowledge": model.knowledge.to_dict(), "layout": model.layout.to_dict()}
-    facts = {**model.about(), **learned, **rule, **more, "machine": platform.machine()}
+    facts = {**model.metadata(), **learned, **rule, **more, "machine": platform.machine()}
     code = code_of(type(model))
     write_record(run, dataset, facts if code is None else {**facts, "code": code.to_dict()})
     (run.folder / CHECKPOINT).unlink(missing_ok=True)

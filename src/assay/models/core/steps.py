@@ -68,7 +68,7 @@ class BestEpoch:
 
 
 @dataclass
-class Trainee:
+class TrainState:
     """One seed in training: its model, its phases, and its score on validation."""
 
     model: nn.Module

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.utils.data import Dataset
 
-from assay.base import Array, ConfigError, Deck
+from assay.base import Array, ConfigError, SeededPermutation
 from assay.dataset import SplitData
 from assay.logic import ConceptSpace
 from assay.models.core.settings import Supervision
@@ -82,7 +82,7 @@ def scaled(images: Tensor) -> Tensor:
 
 def to_annotations(data: SplitData, device: torch.device) -> Annotations:
     """Return what a whole split says of its pictures, on a device."""
-    labels, concepts = (torch.from_numpy(codes).to(device) for codes in (data.given_labels, data.given_concepts))
+    labels, concepts = (torch.from_numpy(codes).to(device) for codes in (data.given_labels, data.annotated_concepts))
     return Annotations(labels, concepts, torch.arange(len(data), device=device))
 
 
@@ -104,7 +104,7 @@ def supervision_mask(rules: Supervision, space: ConceptSpace, batch: Annotations
     mask = batch.concepts >= 0
     if rules.supervised_share < 1:
         size = len(batch)
-        order: Array = Deck(size, seed, "supervision").deal(torch.arange(size).numpy())
+        order: Array = SeededPermutation(size, seed, "supervision").deal(torch.arange(size).numpy())
         mask &= torch.from_numpy(order < rules.supervised_share * size).to(mask.device)[:, None]
     for place, concept in enumerate(space.concepts):
         if rules.supervised_concepts is not None and concept.name not in rules.supervised_concepts:
@@ -214,7 +214,7 @@ class TorchSplit(Dataset[tuple[Tensor, Tensor, Tensor]]):
     def __init__(self, data: SplitData) -> None:
         self.data = data
         self.labels = torch.from_numpy(data.given_labels)
-        self.concepts = torch.from_numpy(data.given_concepts)
+        self.concepts = torch.from_numpy(data.annotated_concepts)
 
     def __len__(self) -> int:
         return len(self.data)

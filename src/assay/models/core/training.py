@@ -25,7 +25,7 @@ from assay.models.core.devices import computing
 from assay.models.core.feeds import Feed
 from assay.models.core.model import Epoch, Report
 from assay.models.core.settings import Training
-from assay.models.core.steps import BestEpoch, ManySeeds, OneSeed, Optimization, Phase, Trainee
+from assay.models.core.steps import BestEpoch, ManySeeds, OneSeed, Optimization, Phase, TrainState
 
 SECONDS = 1.0
 """The least time between two checkpoints."""
@@ -47,7 +47,7 @@ class Progress:
     randomness: dict[str, Tensor] = field(default_factory=dict)
     """Random states, as they were read."""
 
-    def begin(self, trainees: Sequence[Trainee], descent: Optimization, config: Training) -> list[BestEpoch]:
+    def begin(self, trainees: Sequence[TrainState], descent: Optimization, config: Training) -> list[BestEpoch]:
         """Return each seed's best epoch so far, after setting optimiser and randomness to what was read, if it was."""
         if not self.epoch:
             self.rate = config.learning_rate / max(1, config.warmup_epochs)
@@ -68,7 +68,7 @@ class Checkpoint:
     seconds: float = SECONDS
     _last: float = field(default=-float("inf"), init=False)
 
-    def keep(self, trainees: Sequence[Trainee], descent: Optimization, progress: Progress) -> None:
+    def keep(self, trainees: Sequence[TrainState], descent: Optimization, progress: Progress) -> None:
         """Write where training stands, unless that was done a moment ago."""
         if time.monotonic() - self._last < self.seconds:
             return
@@ -86,7 +86,7 @@ class Checkpoint:
         write_atomically(self.path, save(plain, {NOTES: text, SEAL: _seal(plain, text)}))
         self._last = time.monotonic()
 
-    def restore(self, trainees: Sequence[Trainee]) -> Progress | None:
+    def restore(self, trainees: Sequence[TrainState]) -> Progress | None:
         """Set models and histories to what was kept and return where training stood; nothing if there is nothing.
 
         A file that is damaged, or of another run, is as good as none: training begins again.
@@ -115,7 +115,9 @@ class Checkpoint:
         return Progress(notes["phase"], notes["epoch"], notes["rate"], best, moments, randomness)
 
 
-def _tensors_of(trainees: Sequence[Trainee], descent: Optimization, progress: Progress) -> Iterator[tuple[str, Tensor]]:
+def _tensors_of(
+    trainees: Sequence[TrainState], descent: Optimization, progress: Progress
+) -> Iterator[tuple[str, Tensor]]:
     """Yield all that a checkpoint holds, by name."""
     for place, (trainee, best) in enumerate(zip(trainees, progress.best, strict=True)):
         yield from ((f"model.{place}.{name}", tensor.clone()) for name, tensor in trainee.model.state_dict().items())
@@ -156,7 +158,7 @@ def _like(learned: Tensor, moment: Tensor, capturable: bool) -> Tensor:
     return torch.empty_like(learned, dtype=moment.dtype, requires_grad=False).copy_(moment)
 
 
-def _set_randomness(trainees: Sequence[Trainee], device: torch.device, states: Mapping[str, Tensor]) -> None:
+def _set_randomness(trainees: Sequence[TrainState], device: torch.device, states: Mapping[str, Tensor]) -> None:
     torch.set_rng_state(states["cpu"])
     if "cuda" in states and device.type == "cuda":
         torch.cuda.set_rng_state(states["cuda"], device)
@@ -166,7 +168,7 @@ def _set_randomness(trainees: Sequence[Trainee], device: torch.device, states: M
 
 
 def train(
-    trainees: Sequence[Trainee],
+    trainees: Sequence[TrainState],
     feed: Feed,
     config: Training,
     report: Report = lambda epoch, epochs: None,
@@ -195,7 +197,7 @@ def train(
 
 
 def _run(
-    trainees: Sequence[Trainee],
+    trainees: Sequence[TrainState],
     phases: Sequence[Phase],
     descent: Optimization,
     config: Training,
@@ -244,14 +246,14 @@ def _next_rate(config: Training, epoch: int, rate: float) -> float:
     return config.learning_rate * (1 + math.cos(math.pi * min(done, whole) / whole)) / 2
 
 
-def _shuffle(trainees: Sequence[Trainee], size: int, device: torch.device) -> Tensor:
+def _shuffle(trainees: Sequence[TrainState], size: int, device: torch.device) -> Tensor:
     """Return an order of the examples for each seed (seeds x examples), drawn on the device."""
     orders = [torch.randperm(size, generator=trainee.order, device=device) for trainee in trainees]
     return torch.stack(orders)
 
 
 def _score(
-    trainees: Sequence[Trainee], phases: Sequence[Phase], losses: Tensor, active: Sequence[int]
+    trainees: Sequence[TrainState], phases: Sequence[Phase], losses: Tensor, active: Sequence[int]
 ) -> list[tuple[float, float]]:
     """Return the loss and the score on validation of each seed that has not stopped, in one copy from the device."""
     scores = [torch.as_tensor(trainees[seed].score(phases[seed].score)).double().to(losses.device) for seed in active]
@@ -259,7 +261,9 @@ def _score(
     return [(loss, score) for loss, score in pairs.tolist()]
 
 
-def _judge_epoch(trainee: Trainee, phase: Phase, number: int, numbers: tuple[float, float], best: BestEpoch) -> Epoch:
+def _judge_epoch(
+    trainee: TrainState, phase: Phase, number: int, numbers: tuple[float, float], best: BestEpoch
+) -> Epoch:
     """Return what an epoch gave a seed, keeping its weights if it is the best."""
     loss, score = numbers
     whose = "" if trainee.order is None else f" of seed {trainee.seed}"

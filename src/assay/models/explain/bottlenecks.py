@@ -130,7 +130,7 @@ class PosthocCBM(NamedUnits):
     def fit(self, train: SplitRows, valid: SplitRows, report: ProgressCallback) -> None:
         """Find the vectors on the training examples whose concepts are all annotated, then fit the head."""
         report(f"{self.name}, seed {self.seed}", 0, 1)
-        space, codes = train.data.knowledge.space, train.data.given_concepts
+        space, codes = train.data.knowledge.space, train.data.annotated_concepts
         whole = np.flatnonzero((codes >= 0).all(axis=1))
         if len(whole) < 2:
             raise DataError(

@@ -23,7 +23,7 @@ from assay.base import (
     suggestion,
     validate,
 )
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset, SplitData
 from assay.metrics import (
     ChanceScore,
@@ -215,8 +215,8 @@ class Discovery:
             data.fingerprint,
             data.name,
             data.index,
-            {name: Answer.of(p) for name, p in zip(data.knowledge.label_names, labels, strict=True)},
-            {name: Answer.of(p) for name, p in zip(data.knowledge.space.names, concepts, strict=True)},
+            {name: Prediction.of(p) for name, p in zip(data.knowledge.label_names, labels, strict=True)},
+            {name: Prediction.of(p) for name, p in zip(data.knowledge.space.names, concepts, strict=True)},
         )
 
 

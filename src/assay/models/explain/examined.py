@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from assay.base import Array, Codes, ConfigError, DataError
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import IMAGE, SplitData
 from assay.logic import Knowledge, Value
 from assay.models.concept.blackbox import BlackBox
@@ -64,7 +64,7 @@ class ExaminedModel(ABC):
         """Return what answers pictures in the place of those of a split."""
 
     @abstractmethod
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return who the model is, for the record."""
 
     @property
@@ -103,9 +103,9 @@ class ExaminedNetwork(ExaminedModel):
 
         return answer
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return the network's own record."""
-        return self.network.about()
+        return self.network.metadata()
 
 
 class ExaminedPredictor(ExaminedModel):
@@ -127,12 +127,12 @@ class ExaminedPredictor(ExaminedModel):
 
         return answer
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return what is known of it."""
         return self.record
 
 
-def _logs(answer: Answer | None, target: SaliencyTarget) -> Tensor:
+def _logs(answer: Prediction | None, target: SaliencyTarget) -> Tensor:
     if answer is None:
         raise DataError(f"the model says nothing of {target.title}")
     probabilities = _one_hot(answer.codes, len(target.values)) if answer.probabilities is None else answer.probabilities
@@ -158,7 +158,7 @@ def examine_model(model: Model) -> ExaminedModel:
         return ExaminedNetwork(model)
     if getattr(model.config, "perception", None) is None:
         raise ConfigError(f"{model.name!r} reads true concepts, not pictures: there is no map")
-    return ExaminedPredictor(model.predict, model.name, model.about(), model.has_concepts)
+    return ExaminedPredictor(model.predict, model.name, model.metadata(), model.has_concepts)
 
 
 def scores_of(answer: Answerer, codes: Sequence[Tensor]) -> Scores:

@@ -42,7 +42,7 @@ def probe_run(
     with write_folder(output, lambda there: (there / TABLE).is_file()) as half:
         subject = Subject.of(load_network(folder))
         probed = probe_layers(subject, dataset, ask, report)
-        write_probed(probed, subject, dataset, half, ask, RunFolder(folder).about())
+        write_probed(probed, subject, dataset, half, ask, RunFolder(folder).metadata())
     return probed
 
 

@@ -28,7 +28,7 @@ from assay.base import (
     suggestion,
     validate,
 )
-from assay.contracts import Answer, Predictions
+from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset, SplitData
 from assay.logic import Knowledge
 from assay.metrics import Score, gather, score
@@ -187,7 +187,7 @@ class Ask:
 class Probe(Protocol):
     """What reads concepts off one layer."""
 
-    def concepts(self, subject: Subject, images: Tensor) -> list[Answer]:
+    def concepts(self, subject: Subject, images: Tensor) -> list[Prediction]:
         """Return an answer for each concept."""
 
 
@@ -199,10 +199,10 @@ class LayerProbe:
     most: int
     probe: LinearProbe
 
-    def concepts(self, subject: Subject, images: Tensor) -> list[Answer]:
+    def concepts(self, subject: Subject, images: Tensor) -> list[Prediction]:
         """Return the probabilities of each concept."""
         concepts = self.probe.probabilities(activations(subject, self.layer, images, self.most))
-        return [Answer.of(probabilities.cpu().numpy()) for probabilities in concepts]
+        return [Prediction.of(probabilities.cpu().numpy()) for probabilities in concepts]
 
 
 @dataclass(frozen=True)
@@ -213,10 +213,10 @@ class LayerDirections:
     most: int
     directions: Directions
 
-    def concepts(self, subject: Subject, images: Tensor) -> list[Answer]:
+    def concepts(self, subject: Subject, images: Tensor) -> list[Prediction]:
         """Return the value of each concept, without probabilities."""
         gradients = sensitivity(subject, self.layer, images, self.most, self.directions.span.directions)
-        return [Answer(column.cpu().numpy()) for column in concept_codes(self.directions, gradients.gradients).T]
+        return [Prediction(column.cpu().numpy()) for column in concept_codes(self.directions, gradients.gradients).T]
 
 
 @dataclass(frozen=True)
@@ -306,7 +306,7 @@ def probe_layers(subject: Subject, dataset: Dataset, ask: Ask, report: ProgressC
 
 def _sample(data: SplitData, ask: Ask, device: torch.device) -> Batch:
     """Return at most so many examples of a split whose concepts are all annotated, drawn without favour."""
-    whole = np.flatnonzero((data.given_concepts >= 0).all(axis=1))
+    whole = np.flatnonzero((data.annotated_concepts >= 0).all(axis=1))
     data = data if len(whole) == len(data) else data.take(whole)
     if len(data) < 2:
         raise DataError(
@@ -338,7 +338,7 @@ def _fit(
 
 
 @torch.no_grad()
-def _labels(subject: Subject, split: SplitData, device: torch.device) -> dict[str, Answer]:
+def _labels(subject: Subject, split: SplitData, device: torch.device) -> dict[str, Prediction]:
     """Return what the network itself says of the labels."""
     subject.module.eval()
     chunks = [subject.scores(chunk.float() / 255) for chunk in Feed(split, device).chunks(CHUNK)]
@@ -349,7 +349,8 @@ def _labels(subject: Subject, split: SplitData, device: torch.device) -> dict[st
         widths = [scores.shape[1] for scores in columns]
         raise ConfigError(f"the network gives {widths} scores for the labels' {wanted} values")
     return {
-        name: Answer.of(probabilities) for name, probabilities in zip(split.knowledge.label_names, answers, strict=True)
+        name: Prediction.of(probabilities)
+        for name, probabilities in zip(split.knowledge.label_names, answers, strict=True)
     }
 
 
@@ -359,7 +360,7 @@ def _softmax(scores: Tensor) -> Array:
 
 
 def _predictions(
-    subject: Subject, probe: Probe, split: SplitData, labels: Mapping[str, Answer], device: torch.device
+    subject: Subject, probe: Probe, split: SplitData, labels: Mapping[str, Prediction], device: torch.device
 ) -> Predictions:
     answers = probe.concepts(subject, to_batch(split, device).images)
     concepts = dict(zip(split.knowledge.space.names, answers, strict=True))

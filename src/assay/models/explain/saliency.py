@@ -333,7 +333,7 @@ def measure_saliency(
     named = [f"{score.target} ({score.blank:,})" for score in scores if score.blank and not score.is_mark]
     blank = f"Blank maps, which are not scored: {join_words(named)}." if named else ""
     notes = [note, checked.why_not, *places.notes, *places.missing(scores, unseen), blank]
-    about = {**examined.about(), "data": provenance(dataset), "used": {**versions(), "torch": torch.__version__}}
+    about = {**examined.metadata(), "data": provenance(dataset), "used": {**versions(), "torch": torch.__version__}}
     codes, maps = found.first(plan.config.pictures)
     return Saliency(
         replace(plan, examples=len(data)), examined.name, about, tuple(scores), checked.check, found.completeness,

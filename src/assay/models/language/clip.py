@@ -107,7 +107,7 @@ class ClipReader:
             embeddings = self.clip.text_projection(self.clip.text_model(**known).pooler_output)
             self._texts.update(zip(batch, nn.functional.normalize(embeddings, dim=1), strict=True))
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return which weights, and what they are asked for."""
         settings = self.config.model_dump(mode="json", exclude_defaults=True, exclude={"batch_size", "device"})
         known = {"reader": "clip", "folder": self.folder.resolve().name, "settings": settings}

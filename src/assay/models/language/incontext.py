@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from assay.base import Array, Codes, ConfigError
-from assay.contracts import Answer, Predictions, RunRecord
+from assay.contracts import Prediction, Predictions, RunRecord
 from assay.dataset import SplitData
 from assay.logic import Label
 from assay.models.core.model import Epoch, Report
@@ -112,7 +112,7 @@ class InContext(FormulaModel):
             return LearnedFormulas({}, notes=notes)
         learned = LearnedFormulas({None: rule.formula}, notes=notes)
         self.learned[label.name] = learned
-        right = int((self._rule(label).codes_of(shots) == examples.targets[rows]).sum())
+        right = int((self._rule(label).class_indices(shots) == examples.targets[rows]).sum())
         return LearnedFormulas(learned.formulas, notes={**notes, "right": right})
 
     def _chosen(self, label: Label, examples: LabelExamples) -> Array:
@@ -176,7 +176,7 @@ class InContext(FormulaModel):
         if not self._asks_any and data.name not in self.config.splits:
             raise MissingPerception(f"split {data.name!r} is not among those that the model is asked about; set splits")
         labels = {label.name: self._ask_labels(label, data) for label in self.knowledge.labels}
-        return Predictions(data.fingerprint, data.name, data.index, labels, {}, self.about())
+        return Predictions(data.fingerprint, data.name, data.index, labels, {}, self.metadata())
 
     def label_probabilities(self, concepts: list[Array]) -> list[Array]:
         """Return the label probabilities under the formulas; uniform where there is none."""
@@ -187,7 +187,7 @@ class InContext(FormulaModel):
             results.append(np.full((len(concepts[0]), values), 1 / values) if bare else self._rule(label)(concepts))
         return results
 
-    def _ask_labels(self, label: Label, data: SplitData) -> Answer:
+    def _ask_labels(self, label: Label, data: SplitData) -> Prediction:
         """Ask about each example, with the rule that the model gave."""
         notes = self._notes(label.name)
         if "failed" in notes:
@@ -198,7 +198,7 @@ class InContext(FormulaModel):
         replies = self.conversation.each(lambda row: self._class(label, notes, data, codes, row), range(len(data)))
         answers = np.array(replies, dtype=np.int64)
         known = bool((answers >= 0).all())
-        return Answer(answers, np.eye(len(label.values))[answers] if known else None)
+        return Prediction(answers, np.eye(len(label.values))[answers] if known else None)
 
     def _class(self, label: Label, notes: Mapping[str, Any], data: SplitData, codes: Codes, row: int) -> int:
         description, picture = self._present(data, row, codes[row], 1)
@@ -233,7 +233,7 @@ class InContext(FormulaModel):
         """The labels for which no answer was a rule, and what was wrong with the last."""
         return {name: str(rule.notes["failed"]) for name, rule in self.learned.items() if "failed" in rule.notes}
 
-    def in_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Return the rule of each label in words and as it was given, and what asking took."""
         lines = []
         for name, learned in self.learned.items():
@@ -250,10 +250,10 @@ class InContext(FormulaModel):
         """Return the training history; a score that is not known is null."""
         return [{k: None if v != v else v for k, v in epoch.items()} for epoch in super().history_as_dicts()]
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return the record of the model, the prompts and the usage; never the endpoint's address or key."""
         record = {"endpoint": self.where, "prompts": messages.hashes(), "failed": self.failures, **self.ledger.totals()}
-        return {**super().about(), "incontext": record}
+        return {**super().metadata(), "incontext": record}
 
     def state(self) -> dict[str, Any]:
         """Return the rules, and every exchange."""
@@ -273,8 +273,8 @@ class InContext(FormulaModel):
         return model
 
 
-def _silence(rows: int) -> Answer:
-    return Answer(np.full(rows, -1, dtype=np.int64))
+def _silence(rows: int) -> Prediction:
+    return Prediction(np.full(rows, -1, dtype=np.int64))
 
 
 def _readable(parts: list[Part]) -> str:

@@ -114,7 +114,7 @@ class VlmReader:
         rows = self.conversation.each(read, range(len(data)), count)
         return np.array(rows, dtype=np.int64).reshape(len(data), len(concepts))
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return which model is asked, and how; never the endpoint's address or key."""
         settings = self.config.model_dump(mode="json", exclude_defaults=True, include=DECISIVE)
         return {"reader": "vlm", "model": self.config.model, "prompts": hashes(PROMPTS), "settings": settings}

@@ -124,10 +124,10 @@ class SymbolicModel(Model):
         Where enough examples have every concept annotated, only these are learned from: a gap is no value.
         """
         true = self.config.perception is None or self.config.learn_from == "truth"
-        whole = np.flatnonzero((data.given_concepts >= 0).all(axis=1))
+        whole = np.flatnonzero((data.annotated_concepts >= 0).all(axis=1))
         if true and FEWEST_WHOLE <= len(whole) < len(data):
             data = data.take(whole)
-        probabilities = one_hot(data.given_concepts, self.space) if true else self.perception.probabilities(data)
+        probabilities = one_hot(data.annotated_concepts, self.space) if true else self.perception.probabilities(data)
         return Examples(self.knowledge, most_probable_codes(probabilities), probabilities, data.given_labels)
 
     def _f1(self, data: SplitData) -> float:
@@ -153,9 +153,9 @@ class SymbolicModel(Model):
             concepts = one_hot(most_probable_codes(concepts), self.space)
         return self.label_probabilities(concepts)
 
-    def about(self) -> dict[str, Any]:
+    def metadata(self) -> dict[str, Any]:
         """Return the record of the model and of the source of its concepts."""
-        return with_perception(super().about(), self.perception)
+        return with_perception(super().metadata(), self.perception)
 
     def save(self, folder: Path) -> dict[str, Any]:
         """Write what was learned: plain data as JSON, arrays as safetensors."""

@@ -65,11 +65,11 @@ class LabelRule:
         """
         codes = np.stack([values.argmax(axis=1) for values in concepts], axis=1)
         if all((values.max(axis=1) >= 1).all() for values in concepts) or self._diagram is None:
-            return np.asarray(np.eye(len(self.label.values))[self.codes_of(codes)])
+            return np.asarray(np.eye(len(self.label.values))[self.class_indices(codes)])
         outcomes = self._diagram.probabilities(concepts)
         return np.asarray(outcomes @ np.eye(len(self.label.values))[self._meanings])
 
-    def codes_of(self, codes: Codes) -> Codes:
+    def class_indices(self, codes: Codes) -> Codes:
         """Return the label's code in worlds with these concepts."""
         columns = [evaluate(formula, self.space, codes) for formula in self.formulas.values()]
         if not columns:
@@ -105,7 +105,7 @@ MOST_EXCEPTIONS = 3
 
 def rule_fit(rule: LabelRule, examples: LabelExamples) -> dict[str, Any]:
     """Return how a learned rule fits its training examples: what each value covers, and the worlds it is wrong in."""
-    said, values = rule.codes_of(examples.codes), rule.label.values
+    said, values = rule.class_indices(examples.codes), rule.label.values
     wrong = said != examples.targets
     covers = []
     for code in np.unique(examples.targets).tolist():
@@ -168,7 +168,7 @@ class FormulaModel(SymbolicModel):
         learned = self.learned[label.name]
         return LabelRule(self.space, label, learned.formulas, learned.otherwise)
 
-    def in_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Return the formula of each label, or of each value that it can have."""
         lines = []
         for label in self.knowledge.labels:

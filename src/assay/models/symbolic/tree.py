@@ -91,7 +91,7 @@ class Tree(Baseline):
             "examples": np.asarray(tree.n_node_samples, dtype=np.int64),
         }
 
-    def in_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Return a rule for each leaf, with how many training examples it covers, those with most first."""
         names = column_tests(self.space, self.config.encoding)
         lines = []

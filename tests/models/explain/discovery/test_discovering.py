@@ -32,7 +32,7 @@ def found(data, tmp_path_factory):
 
 def test_the_folder_is_a_run_that_can_be_judged(found, data):
     folder, discovered = found
-    about = RunFolder(folder).about()
+    about = RunFolder(folder).metadata()
     assert about["model"] == discovered.model and about["discovery"]["method"] == "posthoc-cbm"
     assert about["model"] == "posthoc-cbm+input"
     assert set(RunFolder(folder).all_predictions(data.knowledge)) == {"valid", "test", "hard"}
@@ -184,7 +184,7 @@ def test_an_imported_dataset_without_rule_and_with_gaps(tmp_path):
     assert discovered.summary()["f1"]["mean"] > 0.8
     rule = discovered.first.rule
     assert rule.agreement is None and rule.is_equal is None and rule.text.startswith("No rule is known")
-    assert RunFolder(tmp_path / "found").about()["pairs"].startswith("none: ")
+    assert RunFolder(tmp_path / "found").metadata()["pairs"].startswith("none: ")
     assert diagnose_run(RunFolder(tmp_path / "found"), Dataset.open(data.folder)).verdict
 
 

@@ -136,7 +136,7 @@ def test_scores_are_those_of_captum(subject, images, tmp_path):
     captum = pytest.importorskip("captum.concept")
     from captum.concept._utils.data_iterator import dataset_to_dataloader
 
-    class Odds(nn.Module):
+    class LabelNoise(nn.Module):
         """The log-odds of each class, which captum asks for by its number."""
 
         def __init__(self):
@@ -151,7 +151,7 @@ def test_scores_are_those_of_captum(subject, images, tmp_path):
     pictures, codes = images.float() / 255, planted(subject, images)
     loaders = [dataset_to_dataloader(list(pictures[codes[:, 0] == value]), batch_size=64) for value in (0, 1)]
     concepts = [captum.Concept(id=i, name=f"c{i}", data_iter=loader) for i, loader in enumerate(loaders)]
-    reference = captum.TCAV(Odds(), layers=["inside.1"], save_path=str(tmp_path))
+    reference = captum.TCAV(LabelNoise(), layers=["inside.1"], save_path=str(tmp_path))
     class_ = int(sensitivity(subject, "1", images, MOST).classes[0].mode().values)
     felt = sensitivity(subject, "1", images, MOST)
     own = pictures[felt.classes[0] == class_]

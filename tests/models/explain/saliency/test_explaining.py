@@ -12,7 +12,7 @@ from torch import Tensor, nn
 import assay
 from assay.base import AssayError, ConfigError, Settings, UnknownName
 from assay.dataset import Dataset, decode
-from assay.models import Order, Saliency, train_run
+from assay.models import Saliency, TrainSpec, train_run
 from assay.render import mark_area
 from tests.exchange.imports.drawn import draw
 
@@ -99,7 +99,7 @@ def test_integrated_gradients_say_how_complete_they_are(squares: Dataset) -> Non
 def trained(squares: Dataset, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "run"
     settings = {"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "device": "cpu"}
-    train_run(Order("blackbox", Settings(settings)), squares, folder)
+    train_run(TrainSpec("blackbox", Settings(settings)), squares, folder)
     return folder
 
 
@@ -188,22 +188,22 @@ def test_a_learner_with_perception_is_occluded_through_what_it_reads(
     squares: Dataset, tmp_path: Path, trained: Path
 ) -> None:
     settings = {"epochs": 30, "learning_rate": 0.01, "batch_size": 16, "device": "cpu"}
-    train_run(Order("cbm", Settings(settings)), squares, tmp_path / "cbm")
-    train_run(Order("tree", Settings({"perception": str(tmp_path / "cbm")})), squares, tmp_path / "tree")
+    train_run(TrainSpec("cbm", Settings(settings)), squares, tmp_path / "cbm")
+    train_run(TrainSpec("tree", Settings({"perception": str(tmp_path / "cbm")})), squares, tmp_path / "tree")
     found = assay.saliency(tmp_path / "tree", method="occlusion", n=8, patch=6, stride=6)
     assert found.score("concept left", "the concept").energy.side == "above"
-    train_run(Order("tree", Settings({})), squares, tmp_path / "plain")
+    train_run(TrainSpec("tree", Settings({})), squares, tmp_path / "plain")
     with pytest.raises(ConfigError, match="'tree' reads true concepts, not pictures"):
         assay.saliency(tmp_path / "plain", method="occlusion")
 
 
 def test_imported_pictures_have_maps_and_marks_but_no_scores_of_concepts(drawn: Dataset, tmp_path: Path) -> None:
-    train_run(Order("cbm", Settings({"epochs": 1, "device": "cpu"})), drawn, tmp_path / "run")
+    train_run(TrainSpec("cbm", Settings({"epochs": 1, "device": "cpu"})), drawn, tmp_path / "run")
     found = assay.saliency(tmp_path / "run", drawn, "grad-cam", tmp_path / "maps", n=4, **QUICK)
     assert not found.scores and "has no masks, no boxes and no regions of its concepts" in found.text
     assert len(list((tmp_path / "maps" / "maps").iterdir())) == 4
     marked = assay.confound(drawn, tmp_path / "marked", "patch", "alarm", 1.0)
-    train_run(Order("blackbox", Settings({"epochs": 1, "device": "cpu"})), marked, tmp_path / "box")
+    train_run(TrainSpec("blackbox", Settings({"epochs": 1, "device": "cpu"})), marked, tmp_path / "box")
     scores = assay.saliency(tmp_path / "box", **QUICK).scores
     assert [(score.target, score.place) for score in scores] == [("label alarm", "patch")]
 

@@ -11,7 +11,7 @@ import pytest
 
 from assay.base import AssayError, ConfigError, Settings
 from assay.diagnosis import diagnose_run
-from assay.models import Order, load_model, predict_run, train_run
+from assay.models import TrainSpec, load_model, predict_run, train_run
 from assay.runs import RunFolder
 from tests.endpoint import Fault, pictures, rule, texts
 from tests.models.language.incontext.conftest import TRUE_RULE
@@ -21,7 +21,7 @@ ASK = {**QUICK, "form": "words", "classify": "ask"}
 
 
 def learn(data, folder, seed=0, **settings):
-    return train_run(Order("incontext", Settings(settings), seed), data, folder)
+    return train_run(TrainSpec("incontext", Settings(settings), seed), data, folder)
 
 
 def about(folder):
@@ -71,7 +71,7 @@ def test_the_formula_is_evaluated_on_concepts_and_the_run_is_like_any_other(fews
         said = RunFolder(tmp_path / "run").all_predictions(fewshot.knowledge)[split]
         assert (said.labels["surf_trip"].codes == fewshot[split].labels[:, 0]).all() and said.concepts
     assert diagnose_run(RunFolder(tmp_path / "run"), fewshot) is not None
-    assert "as many surfboards as people" in model.in_words()[0]
+    assert "as many surfboards as people" in model.describe()[0]
     assert RunFolder(tmp_path / "run").predictions("pairs").exists()
 
 
@@ -149,7 +149,7 @@ def test_no_rule_after_all_tries_is_a_failure_and_nothing_else(fewshot, server, 
     assert about(tmp_path / "run")["failed"] == {
         "surf_trip": "the formula gives a number, but the rule gives a truth value"
     }
-    assert model.in_words()[0].startswith("surf_trip: no answer was a rule: ")
+    assert model.describe()[0].startswith("surf_trip: no answer was a rule: ")
     said = RunFolder(tmp_path / "run").all_predictions(fewshot.knowledge)["test"]
     assert (said.labels["surf_trip"].codes == -1).all() and said.labels["surf_trip"].probabilities is None
     again = load_model(tmp_path / "run")

@@ -40,7 +40,7 @@ def test_a_formula_is_found_in_an_answer(text, formula, one, server):
     server.answerer = lambda body: text
     model = taught(one)
     assert len(server.asked) == 1 and model.formulas["y"] == parse(formula)
-    words, told = model.in_words()[:2]
+    words, told = model.describe()[:2]
     assert words in ("y: w", "y: a[31m b") and told == f"y: {formula}"  # one line of plain characters
 
 

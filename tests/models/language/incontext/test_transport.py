@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from assay.base import AssayError, Settings
-from assay.models import Order, train_run
+from assay.models import TrainSpec, train_run
 from tests import endpoint as protocol
 from tests.cli.conftest import assay
 from tests.endpoint import Fault, rule, texts
@@ -48,7 +48,7 @@ def clock(monkeypatch):
 
 
 def totals(model):
-    return model.about()["incontext"]
+    return model.metadata()["incontext"]
 
 
 def refusal(data, **settings):
@@ -223,7 +223,7 @@ def test_what_was_asked_is_told_with_its_price(one, server):
         "retries": 1, "tokens_in": 100, "tokens_out": 10, "tokens_estimated": 0,
         "cost": pytest.approx(300e-6), "answered_by": ["scripted"],
     }  # fmt: skip
-    assert "answers: 1 (0 from the cache), retries: 1, tokens: 100 + 10, cost: 0.0003" in model.in_words()
+    assert "answers: 1 (0 from the cache), retries: 1, tokens: 100 + 10, cost: 0.0003" in model.describe()
 
 
 @pytest.mark.parametrize(
@@ -246,13 +246,13 @@ def test_replies_of_any_form_are_read(content, one, server):
     choices = [{"message": message}, *([{"message": {"content": "no"}}] if content == "second" else [])]
     server.script.append(Fault(body=json.dumps({"choices": choices})))
     model = taught(one, tries=1)
-    assert str(model.formulas["y"]) == "on" and model.in_words()[0] == ("y: w ?" if content == "half" else "y: w")
-    assert taught(one, tries=1).in_words()[0] == model.in_words()[0] and len(server.asked) == 1  # from the cache
+    assert str(model.formulas["y"]) == "on" and model.describe()[0] == ("y: w ?" if content == "half" else "y: w")
+    assert taught(one, tries=1).describe()[0] == model.describe()[0] and len(server.asked) == 1  # from the cache
 
 
 def test_a_cached_answer_is_whole_or_is_not_there(one, server, tmp_path):
     cache = tmp_path / "cache"
-    words = taught(one, cache=str(cache)).in_words()
+    words = taught(one, cache=str(cache)).describe()
     (path,) = cache.rglob("*.json")
     whole = path.read_text()
     taught(one, seed=1, cache=str(cache))
@@ -260,7 +260,7 @@ def test_a_cached_answer_is_whole_or_is_not_there(one, server, tmp_path):
     for damaged in (whole[: len(whole) // 2], whole.replace("RULE", "RUDE"), "[]", "", other.read_text()):
         path.write_text(damaged)
         asked = len(server.asked)
-        assert taught(one, cache=str(cache)).in_words()[0] == words[0]
+        assert taught(one, cache=str(cache)).describe()[0] == words[0]
         assert len(server.asked) == asked + 1 and path.read_text() == whole  # asked anew, and kept again
 
 
@@ -314,7 +314,7 @@ def test_the_key_is_in_the_request_and_nowhere_else(mnlogic, tmp_path, monkeypat
     made = protocol.Endpoint(lambda body: protocol.first_concept(body) + KEY, key=KEY)
     monkeypatch.setenv("ASSAY_LLM_URL", made.url)
     monkeypatch.setenv("ASSAY_LLM_KEY", KEY)
-    train_run(Order("incontext", Settings({"cache": str(tmp_path / "cache")})), mnlogic, tmp_path / "run")
+    train_run(TrainSpec("incontext", Settings({"cache": str(tmp_path / "cache")})), mnlogic, tmp_path / "run")
     made.close()
     assert made.headers[0]["Authorization"] == f"Bearer {KEY}"
     files = [path for path in tmp_path.rglob("*") if path.is_file()]
@@ -332,7 +332,7 @@ def test_a_key_that_comes_back_in_numbers_is_hidden_too(mnlogic, tmp_path, monke
     made.script.append(Fault(body=f'{{"model": "{spelled}", "choices": [{choice}]}}'))
     monkeypatch.setenv("ASSAY_LLM_URL", made.url)
     monkeypatch.setenv("ASSAY_LLM_KEY", KEY)
-    train_run(Order("incontext", Settings({"cache": str(tmp_path / "cache")})), mnlogic, tmp_path / "run")
+    train_run(TrainSpec("incontext", Settings({"cache": str(tmp_path / "cache")})), mnlogic, tmp_path / "run")
     made.close()
     assert len(made.asked) == 1
     files = [path.read_text() for path in tmp_path.rglob("*.json")]
@@ -404,7 +404,7 @@ def test_several_seeds_leave_nothing_either(mnlogic, assay, tmp_path, monkeypatc
 )
 def test_settings_that_do_not_fit(mnlogic, tmp_path, settings, said):
     with pytest.raises(AssayError, match=said):
-        train_run(Order("incontext", Settings(settings)), mnlogic, tmp_path / "run")
+        train_run(TrainSpec("incontext", Settings(settings)), mnlogic, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 
@@ -412,6 +412,6 @@ def test_extra_changes_a_request(mnlogic, tmp_path, server):
     server.answerer = protocol.first_concept
     extra = {"seed": None, "reasoning_effort": "high", "max_tokens": None, "max_completion_tokens": 9}
     settings = {"extra": extra, "cache": str(tmp_path / "cache"), "temperature": None}
-    train_run(Order("incontext", Settings(settings)), mnlogic, tmp_path / "run")
+    train_run(TrainSpec("incontext", Settings(settings)), mnlogic, tmp_path / "run")
     assert server.asked[0].keys() == {"model", "messages", "reasoning_effort", "max_completion_tokens"}
     assert json.loads((tmp_path / "run" / "run.json").read_text())["config"]["extra"] == extra

@@ -11,7 +11,7 @@ from assay import Dataset, from_table
 from assay.base import AssayError, MissingExtra, Settings
 from assay.diagnosis import InterventionPlan, intervene
 from assay.exchange import Annotation, annotate
-from assay.models import Order, load_model, reader_for, train_run
+from assay.models import TrainSpec, load_model, reader_for, train_run
 
 
 def reference(folder, data, texts):
@@ -66,7 +66,9 @@ def test_several_texts_of_a_value_are_averaged_and_may_lie_in_a_file(mnlogic, cl
         assert np.abs(one - both).max() > 1e-4
     same = read_by(clip, mnlogic["test"], "a", texts={"a": {"true": "a beanie", "false": ["a photo", "a wheel"]}})
     np.testing.assert_allclose(same, both, atol=1e-6)
-    assert reader.about()["settings"]["texts"]["a"]["true"] == "a beanie" and str(tmp_path) not in str(reader.about())
+    assert reader.metadata()["settings"]["texts"]["a"]["true"] == "a beanie" and str(tmp_path) not in str(
+        reader.metadata()
+    )
 
 
 def test_prompts_follow_from_names_and_values(clip, tmp_path):
@@ -116,7 +118,7 @@ def test_free_words_are_true_from_their_mean_in_training_on(mnlogic, clip, tmp_p
     wanted = scores["test"] >= scores["train"].mean(dim=0)
     assert new.knowledge.space.names == ("beanie", "a_wheel")
     assert (new["test"].concepts == wanted.numpy()).mean() > 0.95  # but for a score that is the mean to the last digit
-    assert 0.2 < new["train"].given_concepts.mean() < 0.8
+    assert 0.2 < new["train"].annotated_concepts.mean() < 0.8
     record = new.manifest.to_dict()["task"]["annotation"]
     assert (record["machine"], record["reader"]["reader"]) == ("scores", "clip")
     assert (
@@ -133,12 +135,12 @@ def test_a_dataset_is_annotated_by_the_likeliest_value_or_from_a_threshold_on(mn
         folder = tmp_path / f"new{threshold}"
         annotation = Annotation(machine=f"clip:{clip}", threshold=threshold)
         annotate(mnlogic, annotation, folder, reader_for(f"clip:{clip}", {}))
-        np.testing.assert_array_equal(Dataset.open(folder)["train"].given_concepts, wanted.astype(int))
+        np.testing.assert_array_equal(Dataset.open(folder)["train"].annotated_concepts, wanted.astype(int))
 
 
 def test_it_perceives_and_answers(mnlogic, clip, tmp_path):
     settings = {"perception": f"clip:{clip}", "reader": {"template_true": "a wheel with {concept}"}, "device": "cpu"}
-    model = train_run(Order("cbm", Settings({**settings, "epochs": 2})), mnlogic, tmp_path / "run")
+    model = train_run(TrainSpec("cbm", Settings({**settings, "epochs": 2})), mnlogic, tmp_path / "run")
     read = reader_for(f"clip:{clip}", settings["reader"]).probabilities(mnlogic["test"])
     np.testing.assert_allclose(model.predict(mnlogic["test"]).concepts["b"].probabilities, read[1], atol=1e-5)
     assert (tmp_path / "run" / "predictions" / "pairs.parquet").exists()  # asking about these costs nothing
@@ -185,6 +187,6 @@ def test_a_folder_that_does_not_serve_is_one_line(mnlogic, clip, tmp_path, monke
 
 
 def test_where_and_in_what_batches_it_reads_is_no_part_of_its_record(clip):
-    plain = reader_for(f"clip:{clip}", {}).about()
-    assert reader_for(f"clip:{clip}", {"device": "cpu", "batch_size": 3}).about() == plain
+    plain = reader_for(f"clip:{clip}", {}).metadata()
+    assert reader_for(f"clip:{clip}", {"device": "cpu", "batch_size": 3}).metadata() == plain
     assert plain["settings"] == {} and plain["reader"] == "clip" and plain["folder"] == clip.name

@@ -10,7 +10,7 @@ from assay import Dataset, from_table
 from assay.base import AssayError, ConfigError, DataError, Settings
 from assay.diagnosis import InterventionPlan, intervene
 from assay.exchange import Annotation, annotate
-from assay.models import Order, load_model, reader_for, train_run
+from assay.models import TrainSpec, load_model, reader_for, train_run
 from tests.endpoint import Fault, pictures, texts
 
 SHAPE, KNEES, N = ("round", "square", "absent"), (False, True), (0, 1, 7)
@@ -186,10 +186,10 @@ def test_a_dataset_is_annotated_by_what_the_model_sees(mnlogic, server, knows, t
     reader = reader_for("vlm", {"model": "eye"})
     annotate(mnlogic, Annotation(machine="vlm"), tmp_path / "new", reader)
     new = Dataset.open(tmp_path / "new")
-    truth, given = mnlogic["train"].concepts, new["train"].given_concepts
+    truth, given = mnlogic["train"].concepts, new["train"].annotated_concepts
     np.testing.assert_array_equal(given[:, 0], truth[:, 0])
     assert (given[:, 1] == 0).all() and (given[:, 2] == np.where(truth[:, 2] == 1, 1, -1)).all()
-    np.testing.assert_array_equal(new["test"].given_concepts, mnlogic["test"].concepts)
+    np.testing.assert_array_equal(new["test"].annotated_concepts, mnlogic["test"].concepts)
     record = new.manifest.to_dict()["task"]["annotation"]
     assert record["reader"]["reader"] == "vlm" and record["reader"]["model"] == "eye"
     assert record["found"]["train"]["missing"] > 0 and "very-secret" not in json.dumps(new.manifest.to_dict())
@@ -233,7 +233,7 @@ def reader_settings(reader):
 @pytest.fixture
 def bottleneck(mnlogic, tmp_path):
     folder = tmp_path / "bottleneck"
-    train_run(Order("cbm", Settings({"epochs": 1, "device": "cpu", "mode": "independent"})), mnlogic, folder)
+    train_run(TrainSpec("cbm", Settings({"epochs": 1, "device": "cpu", "mode": "independent"})), mnlogic, folder)
     return folder
 
 
@@ -257,7 +257,7 @@ def test_the_model_answers_in_interventions(mnlogic, server, bottleneck):
 def test_the_model_is_what_perceives(name, mnlogic, server, tmp_path):
     settings = {"perception": "vlm", "reader": {"model": "eye", "splits": ["train", "valid", "test"]}}
     settings |= {} if name == "tree" else {"device": "cpu"}
-    model = train_run(Order(name, Settings(settings)), mnlogic, tmp_path / "run")
+    model = train_run(TrainSpec(name, Settings(settings)), mnlogic, tmp_path / "run")
     said = model.predict(mnlogic["test"])
     codes = np.stack([answer.codes for answer in said.concepts.values()], axis=1)
     np.testing.assert_array_equal(codes, mnlogic["test"].concepts)
@@ -273,7 +273,7 @@ def test_the_model_is_what_perceives(name, mnlogic, server, tmp_path):
 
 def test_what_decides_the_answers_is_told_and_nothing_else(server):
     def about(**settings):
-        return reader_for("vlm", {"model": "eye", **settings}).about()
+        return reader_for("vlm", {"model": "eye", **settings}).metadata()
 
     plain = about()
     assert plain["reader"] == "vlm" and plain["model"] == "eye" and plain["settings"] == {"model": "eye"}

@@ -298,7 +298,7 @@ class AlphaIlp(FormulaModel):
             used += clauses
         return "".join(f"{line}\n" for line in [*lines, *definitions(used)])
 
-    def in_words(self) -> list[str]:
+    def describe(self) -> list[str]:
         """Return the programs, in Prolog."""
         return [line for label in self.knowledge.labels for line in self.program(label).splitlines()]
 
