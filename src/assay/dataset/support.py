@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.base import Codes, ConfigError, Deck, Settings, is_remote
+from assay.base import Codes, ConfigError, SeededPermutation, Settings, is_remote
 from assay.dataset.dataset import Dataset, training_worlds
 from assay.dataset.recipe import recipe_from
 from assay.logic import TRUE, Knowledge
@@ -40,7 +40,7 @@ def training_support(source: str, settings: Settings, seed: int) -> tuple[Knowle
     parts = []
     for split in recipe.splits:
         if split.name.startswith("train"):
-            worlds = task.worlds_in(split, seed)
+            worlds = task.source_for(split, seed)
             parts.append(worlds.codes(np.arange(min(worlds.total, split.size, MOST_WORLDS))))
     return task.knowledge, np.unique(np.concatenate(parts), axis=0)
 
@@ -63,7 +63,7 @@ def support_worlds(knowledge: Knowledge, support: str, seed: int) -> Codes:
         ranking = diagram.among(np.array([bool(outcome[-1]) for outcome in diagram.outcomes]))
         if not 1 <= int(number) <= ranking.total:
             raise ConfigError(f"--support {int(number)}: there are {ranking.total:,} worlds")
-        return ranking.worlds(Deck(ranking.total, seed, "random support").deal(np.arange(int(number))))
+        return ranking.worlds(SeededPermutation(ranking.total, seed, "random support").deal(np.arange(int(number))))
     formula = combinations([piece.strip() for piece in support.split(",") if piece.strip()], knowledge.space)
     codes = knowledge.space.encode([dict(zip(knowledge.space.names, row, strict=True)) for row in formula.rows])
     if not knowledge.can_be(codes).all():
