@@ -76,9 +76,9 @@ def test_a_renamed_name_gives_what_it_is_called_now(room: str) -> None:
 
 
 def test_a_task_may_define_its_source_of_worlds_by_the_old_name() -> None:
-    def source_for(self: Task, split: Split, seed: int) -> Source:
+    def source(self: Task, split: Split, seed: int) -> Source:
         raise NotImplementedError
 
     with pytest.warns(DeprecationWarning, match="Mine.worlds_in is now Mine.source_for"):
-        task = type("Mine", (Task,), {"worlds_in": source_for})
-    assert task.source_for is source_for
+        task = type("Mine", (Task,), {"worlds_in": source})
+    assert task.source_for is source
