@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from assay.base import AssayError, DataError, rng_for
-from assay.contracts import Prediction, Predictions, answers_in, apply_constraints, read_predictions
+from assay.contracts import Prediction, Predictions, answers_from, apply_constraints, read_predictions
 from assay.dataset import Dataset
 from assay.logic import Constraint, Knowledge, bits, parse
 from assay.metrics import gather, gather_from, score
@@ -229,8 +229,8 @@ def test_decoded_predictions_keep_the_constraints() -> None:
     assert ruled.labels["y"].codes.tolist() == [1, 0, 0] and ruled.labels["z"].codes.tolist() == [0, 1, 1]
     assert ruled.about["decoded"] == {**counts, "labels_by_rule": True}
     assert repr(found) == "Predictions(soft, split test: 3 examples; labels y, z; concepts a, b, c)"
-    assert repr(found.concepts["a"]) == "Answer(3 examples, probabilities of 2 values)"
-    assert repr(found.labels["y"]) == "Answer(3 examples, codes)"
+    assert repr(found.concepts["a"]) == "Prediction(3 examples, probabilities of 2 values)"
+    assert repr(found.labels["y"]) == "Prediction(3 examples, codes)"
 
 
 def test_decoding_needs_constraints_and_probabilities() -> None:
@@ -317,7 +317,7 @@ def test_a_part_of_a_table_in_several_pieces_is_read_as_it_is() -> None:
     table = pa.concat_tables(
         [pa.table({"label_y_probabilities": lists}), pa.table({"label_y_probabilities": lists[:2]})]
     )
-    labels, concepts = answers_in(table.slice(1, 5), ONE_OF_THREE, "here")
+    labels, concepts = answers_from(ONE_OF_THREE, table.slice(1, 5), None, 5, "here")
     assert labels["y"].probabilities.tolist() == [*lists[1:], lists[0]] and concepts == {}
     assert labels["y"].codes.tolist() == [0, 0, 1, 1, 1]
 
@@ -412,4 +412,4 @@ def test_predictions_of_many_concepts_are_told_in_part() -> None:
         f"Predictions(split ood: 1,234 examples; labels {labels}; concepts {', '.join(names[:9])[:76]} ...)"
     )
     assert repr(replace(said, concepts=dict.fromkeys(names[:8]))).endswith(f"; concepts {', '.join(names[:8])})")
-    assert repr(Prediction.of(np.ones((1_000, 3)) / 3)) == "Answer(1,000 examples, probabilities of 3 values)"
+    assert repr(Prediction.of(np.ones((1_000, 3)) / 3)) == "Prediction(1,000 examples, probabilities of 3 values)"

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from assay.api.arguments import Data, open_dataset
 from assay.api.runs import Run
@@ -24,18 +23,8 @@ from assay.base import (
     find_rows,
     picture_sheet,
     shorten,
-    suggestion,
 )
-from assay.contracts import (
-    CONCEPT,
-    LABEL,
-    PAIRS,
-    Prediction,
-    Predictions,
-    answers_in,
-    apply_constraints,
-    read_predictions,
-)
+from assay.contracts import PAIRS, Prediction, Predictions, apply_constraints, read_predictions
 from assay.dataset import Dataset, SplitData
 from assay.exchange import read_other_rule
 from assay.logic import Knowledge, Value
@@ -46,118 +35,27 @@ from assay.runs import RunFolder, evidence_of, under_rule
 Predictor = Callable[[SplitData], Predictions]
 HELP = "assay.diagnose(ds, answers), where answers are predictions, a run, a function, a torch module or an estimator"
 BATCH = 512
-CLOSE = 1e-3
 
 
 def predictions_for(
     data: SplitData, labels: Any, concepts: Any = None, about: Mapping[str, Any] | None = None
 ) -> Predictions:
-    """Return what a model says of every example of a split, in order.
+    """Return what a model says of every example of a split, in order, as `data.predictions` does.
 
-    `labels` is an array where there is one label, else a mapping from names to arrays; so is `concepts`. An array has a
-    code for each example, or a row of probabilities; of two values one probability, that of the second, is enough. A
-    table (pandas, pyarrow, or a mapping of columns `label_NAME`, `concept_NAME`) holds values instead.
+    Parameters
+    ----------
+    data
+        The split.
+    labels
+        An array where there is one label, else a mapping from names to arrays. An array has a code for each example, or
+        a row of probabilities; of two values one probability, that of the second, is enough. A table (pandas, pyarrow,
+        or a mapping of columns `label_NAME`, `concept_NAME`) holds values instead.
+    concepts
+        The concepts in the same forms, if they are not in the table.
+    about
+        What the predictions' record says of the model.
     """
-    if concepts is None and (table := _as_table(labels)) is not None:
-        return _from_table(data, table, about)
-    knowledge = data.knowledge
-    named_labels = [(label.name, label.values) for label in knowledge.labels]
-    named_concepts = [(concept.name, concept.values) for concept in knowledge.space.concepts]
-    spoken = _answers(labels, named_labels, "label", len(data))
-    missing = [name for name, _ in named_labels if name not in spoken]
-    if missing:
-        raise DataError(f"labels: nothing is said of label {missing[0]!r}")
-    read = {} if concepts is None else _answers(concepts, named_concepts, "concept", len(data))
-    return Predictions(data.fingerprint, data.name, data.index, spoken, read, dict(about or {}))
-
-
-def _as_table(given: Any) -> pa.Table | None:
-    """Return a table with columns of values, if that is what was given."""
-    if isinstance(given, pa.Table):
-        return given
-    if hasattr(given, "to_dict") and hasattr(given, "columns"):  # a data frame
-        given = {str(name): list(given[name]) for name in given.columns}
-    if not isinstance(given, Mapping) or not any(str(key).startswith((LABEL, CONCEPT)) for key in given):
-        return None
-    return pa.table({str(name): pa.array(list(column)) for name, column in given.items()})
-
-
-def _from_table(data: SplitData, table: pa.Table, about: Mapping[str, Any] | None) -> Predictions:
-    if table.num_rows != len(data):
-        raise DataError(f"the table has {table.num_rows} rows, split {data.name!r} has {len(data)}")
-    labels, concepts = answers_in(table, data.knowledge, "the table")
-    return Predictions(data.fingerprint, data.name, data.index, labels, concepts, dict(about or {}))
-
-
-def _answers(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Prediction]:
-    if not isinstance(given, Mapping):
-        if len(named) != 1:
-            return _stacked(given, named, kind, rows)
-        given = {named[0][0]: given}
-    known = dict(named)
-    unknown = [str(name) for name in given if name not in known]
-    if unknown:
-        raise DataError(f"{kind}s: no {kind} named {unknown[0]!r}{suggestion(unknown[0], known)}")
-    return {name: _answer(column, known[name], f"{kind} {name!r}", rows) for name, column in given.items()}
-
-
-def _stacked(given: Any, named: Sequence[tuple[str, Sequence[Value]]], kind: str, rows: int) -> dict[str, Prediction]:
-    """Return the answers of one array of codes with a column for each name, or of a list with an array for each."""
-    if isinstance(given, (list, tuple)) and len(given) == len(named) and np.ndim(as_array(given[0])) > 0:
-        columns = list(given)
-    else:
-        array = as_array(given)
-        if array.shape != (rows, len(named)):
-            names = ", ".join(name for name, _ in named[:4])
-            raise DataError(
-                f"{kind}s: expected a mapping from names ({names}{', ...' if len(named) > 4 else ''}) to arrays, "
-                f"or codes of shape ({rows}, {len(named)}), not an array of shape {array.shape}"
-            )
-        columns = list(array.T)
-    pairs = zip(named, columns, strict=True)
-    return {name: _answer(column, values, f"{kind} {name!r}", rows) for (name, values), column in pairs}
-
-
-def _answer(given: Any, values: Sequence[Value], what: str, rows: int) -> Prediction:
-    array = as_array(given)
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if len(array.shape) not in (1, 2) or len(array) != rows:
-        raise DataError(f"{what}: expected {rows} rows, one for each example, not shape {array.shape}")
-    if array.ndim == 2:
-        return Prediction.of(_probabilities(array, len(values), what))
-    if np.issubdtype(array.dtype, np.floating) and len(values) == 2 and not np.isin(array, (0.0, 1.0)).all():
-        return Prediction.of(_probabilities(np.stack([1 - array, array], axis=1), 2, what))
-    return Prediction(_codes(array, values, what))
-
-
-def _codes(array: Array, values: Sequence[Value], what: str) -> Array:
-    """Return codes: whole numbers are codes, anything else (words, truth values) are values."""
-    if np.issubdtype(array.dtype, np.bool_) and len(values) == 2:
-        return array.astype(np.int64)
-    if np.issubdtype(array.dtype, np.number):
-        codes = array.astype(np.int64)
-        wrong = codes[(codes != array) | (codes < -1) | (codes >= len(values))]
-        if len(wrong):
-            raise DataError(
-                f"{what}: {wrong[0]} is no code; codes are 0 to {len(values) - 1}, the places of "
-                f"{', '.join(map(str, values[:6]))}{', ...' if len(values) > 6 else ''}"
-            )
-        return codes
-    places = {str(value): place for place, value in enumerate(values)}
-    unknown = [str(value) for value in array.tolist() if str(value) not in places]
-    if unknown:
-        raise DataError(f"{what}: no value {unknown[0]!r}{suggestion(unknown[0], places)}")
-    return np.array([places[str(value)] for value in array.tolist()], dtype=np.int64)
-
-
-def _probabilities(array: Array, size: int, what: str) -> Array:
-    if array.shape[1] != size:
-        raise DataError(f"{what}: expected {size} probabilities in each row, one for each value, not {array.shape[1]}")
-    wide = array.astype(np.float64)
-    if not np.isfinite(wide).all() or (wide < -CLOSE).any() or (np.abs(wide.sum(axis=1) - 1) > CLOSE).any():
-        raise DataError(f"{what}: rows must be probabilities that add up to 1; of logits take the softmax first")
-    return np.maximum(wide, 0)
+    return data.predictions(labels, concepts, **(about or {}))
 
 
 def read_answers(dataset: Dataset, answers: Any) -> dict[str, Predictions]:
@@ -270,7 +168,7 @@ def _estimator(model: Any, dataset: Dataset, transform: Callable[[Array], Any]) 
 
 def _spread_over(probabilities: Array, classes: Sequence[Any], values: Sequence[Value]) -> Array:
     """Return probabilities of the classes that an estimator has seen as those of all values."""
-    codes = _codes(np.array(classes), values, "the estimator's classes")
+    codes = Prediction.read(np.array(classes), values, "the estimator's classes", len(classes)).codes
     wide = np.zeros((len(probabilities), len(values)))
     wide[:, codes] = probabilities
     return wide

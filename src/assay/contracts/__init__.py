@@ -6,6 +6,7 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from assay.contracts.answers import Prediction as Prediction
     from assay.contracts.columns import AT_ONCE as AT_ONCE
     from assay.contracts.columns import BOUNDARY as BOUNDARY
     from assay.contracts.columns import CONCEPT as CONCEPT
@@ -44,9 +45,8 @@ if TYPE_CHECKING:
     from assay.contracts.manifest import SplitRecord as SplitRecord
     from assay.contracts.manifest import fingerprint as fingerprint
     from assay.contracts.manifest import to_json as to_json
-    from assay.contracts.predictions import Prediction as Prediction
     from assay.contracts.predictions import Predictions as Predictions
-    from assay.contracts.predictions import answers_in as answers_in
+    from assay.contracts.predictions import answers_from as answers_from
     from assay.contracts.predictions import apply_constraints as apply_constraints
     from assay.contracts.predictions import read_predictions as read_predictions
     from assay.contracts.run_record import RunRecord as RunRecord

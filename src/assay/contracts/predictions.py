@@ -19,7 +19,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from assay.base import Array, Codes, DataError, RunFailed, shorten, suggestion, write_atomically
+from assay.base import Array, DataError, RunFailed, shorten, suggestion, write_atomically
+from assay.contracts.answers import Prediction, as_table, read_named
 from assay.contracts.columns import (
     CONCEPT,
     LABEL,
@@ -39,23 +40,6 @@ LONGEST_TEXT = 65_536
 """Bytes of the longest text that is decoded."""
 ROWS_AT_ONCE = 2**18
 HASHED = "x" * 64
-
-
-@dataclass(frozen=True, repr=False)
-class Prediction:
-    """What a model says of one label or concept: codes (-1 where it says nothing), and perhaps probabilities."""
-
-    codes: Codes
-    probabilities: Array | None = None
-
-    @classmethod
-    def of(cls, probabilities: Array) -> "Prediction":
-        """Return the answer of a model that gives probabilities."""
-        return cls(probabilities.argmax(axis=1), probabilities)
-
-    def __repr__(self) -> str:
-        kind = "codes" if self.probabilities is None else f"probabilities of {self.probabilities.shape[1]} values"
-        return f"Answer({len(self.codes):,} examples, {kind})"
 
 
 @dataclass(frozen=True, repr=False)
@@ -209,7 +193,7 @@ def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] 
                 f"dataset with fingerprint {fingerprint}"
             )
         index = _index(table, path)
-        labels, concepts = answers_in(table, knowledge, path.name)
+        labels, concepts = _answers_in(table, knowledge, path.name)
         return Predictions(
             fingerprint=fingerprint,
             split=split,
@@ -220,18 +204,38 @@ def read_predictions(path: Path, knowledge: Knowledge, sizes: Mapping[str, int] 
         )
 
 
-def answers_in(table: Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Prediction], dict[str, Prediction]]:
-    """Return what a table says of labels and of concepts.
+def answers_from(
+    knowledge: Knowledge, labels: Any, concepts: Any, rows: int, place: str
+) -> tuple[dict[str, Prediction], dict[str, Prediction]]:
+    """Return labels and concepts of arrays, or of a table that holds the values of both.
 
     Parameters
     ----------
-    table
-        The columns, beside others.
     knowledge
-        The rule, whose names and values are allowed.
+        The labels and concepts, with their values.
+    labels
+        An array, a mapping from names to arrays, or a table (pandas, pyarrow, columns by name).
+    concepts
+        The same of concepts; None if there are none, or if they are in the table.
+    rows
+        How many examples there are.
     place
-        Where the table is from, with which errors begin.
+        What errors call the examples, such as `split 'test'`.
     """
+    if concepts is None and (table := as_table(labels)) is not None:
+        if table.num_rows != rows:
+            raise DataError(f"the table has {table.num_rows} rows, {place} has {rows}")
+        return _answers_in(table, knowledge, "the table")
+    spoken = read_named(labels, [(label.name, label.values) for label in knowledge.labels], "label", rows)
+    missing = [name for name in knowledge.label_names if name not in spoken]
+    if missing:
+        raise DataError(f"labels: nothing is said of label {missing[0]!r}")
+    named = [(concept.name, concept.values) for concept in knowledge.space.concepts]
+    return spoken, {} if concepts is None else read_named(concepts, named, "concept", rows)
+
+
+def _answers_in(table: Table, knowledge: Knowledge, place: str) -> tuple[dict[str, Prediction], dict[str, Prediction]]:
+    """Return what a table says of labels and of concepts; errors begin with where the table is from."""
     _refuse_unknown(table, knowledge, place)
     labels = _answers(table, [(x.name, x.values) for x in knowledge.labels], LABEL, place)
     return labels, _answers(table, [(c.name, c.values) for c in knowledge.space.concepts], CONCEPT, place)

@@ -25,7 +25,18 @@ from assay.base import (
     picture_sheet,
     shorten,
 )
-from assay.contracts import AT_ONCE, CONCEPT, GIVEN, LABEL, PAIR_ROW, SUBCONCEPT, from_column, plain_numbers
+from assay.contracts import (
+    AT_ONCE,
+    CONCEPT,
+    GIVEN,
+    LABEL,
+    PAIR_ROW,
+    SUBCONCEPT,
+    Predictions,
+    answers_from,
+    from_column,
+    plain_numbers,
+)
 from assay.dataset.folder import cache_folder
 from assay.dataset.pictures import SplitPictures
 from assay.dataset.stored import PICTURES, StoredRows
@@ -243,15 +254,14 @@ class SplitData(SplitPictures):
     def _tensors(self) -> "assay.TorchSplit":
         return self.torch()
 
-    def predictions(self, labels: Any, concepts: Any = None, **about: Any) -> "assay.Predictions":
+    def predictions(self, labels: Any, concepts: Any = None, **about: Any) -> Predictions:
         """Return what a model says of every example, in order, as predictions: arrays, tensors or a data frame.
 
         An array has a code for each example, or a row of probabilities. Where there are several labels or concepts,
         give a mapping from names to arrays. A data frame has columns `label_NAME` and `concept_NAME` with values.
         """
-        import assay
-
-        return assay.predictions_for(self, labels, concepts, about)
+        said = answers_from(self.knowledge, labels, concepts, len(self), f"split {self.name!r}")
+        return Predictions(self.fingerprint, self.name, self.index, *said, about)
 
     def plot(self, count: int = 12) -> "Figure":
         """Draw the first pictures with their labels."""
