@@ -27,19 +27,19 @@ GROUPS = {
     "judging": (
         "Scores and diagnoses",
         "diagnose Diagnosis FINDINGS score METRICS count intervene attribute leakage probe discover saliency align "
-        "mend report view Predictions Answer predictions_for read_predictions decode "
+        "mend report view Predictions Prediction predictions_for read_predictions decode "
         "Evidence gather accuracy exact_match label_f1 concept_f1 collapse "
-        "rule_consistency RunningMetric codes_of plot_errors plot_coverage write_report",
+        "rule_consistency RunningMetric class_indices plot_errors plot_coverage write_report",
     ),
     "rules": (
         "Rules and concepts",
-        "Knowledge Constraint Concept ConceptSpace EncoderGroup Slot bits digits parse evaluate latex count_readings "
+        "Knowledge Constraint Concept ConceptSpace EncoderGroup Slot bits digits parse evaluate latex count_shortcuts "
         "compile_diagram to_cnf knowledge_from_cnf parse_dimacs",
     ),
     "tasks": ("Tasks and worlds", "TASKS Task World Style Picture Layout Box"),
     "checks": (
         "Checks and errors",
-        "check_task check_model check_metric check_finding require oracle given_reading AssayError __version__",
+        "check_task check_model check_metric check_finding require oracle given_mapping AssayError __version__",
     ),
 }
 """Each group's title and names, in the order of its page."""

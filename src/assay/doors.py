@@ -28,6 +28,6 @@ def homes_in(text: str) -> dict[str, str]:
     """Return the module of each name that a package's `__init__` offers.
 
     >>> homes_in("if TYPE_CHECKING:\\n    from assay.counting.count import count_shortcuts as count_shortcuts")
-    {'count_readings': 'assay.counting.count'}
+    {'count_shortcuts': 'assay.counting.count'}
     """
     return {name: module for module, name in OFFERED.findall(text)}
