@@ -24,7 +24,7 @@ from assay.render import MARK_NAMES, Picture, mark_picture
 from assay.tasks import Task
 from assay.worlds import Source, Split, World, labels_of
 
-FACTS = ("name", "version", "Config", "sizes", "how_drawn", "seconds", "trial", "pools")
+FACTS = ("name", "version", "Config", "sizes", "sampling_note", "seconds", "trial", "pools")
 """What a task's class says of it."""
 TRIES = 2000
 """How many worlds are tried for one whose concepts go with its label, or do not."""
