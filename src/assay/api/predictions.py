@@ -270,7 +270,17 @@ def plot_coverage(dataset: Dataset, *answers: Predictions) -> Figure:
 
 
 def plot_errors(dataset: Dataset, predictions: Predictions, count: int = 12) -> Figure:
-    """Draw pictures with a wrong label, each with what is true and what was predicted."""
+    """Draw pictures with a wrong label, each with what is true and what was predicted.
+
+    Parameters
+    ----------
+    dataset
+        The dataset whose pictures are drawn.
+    predictions
+        What the model says of one of its splits.
+    count
+        At most so many pictures.
+    """
     data, evidence = dataset[predictions.split], gather_from(dataset, predictions)
     wrong = np.flatnonzero((evidence.labels != evidence.predicted_labels).any(axis=1))[:count]
     rows = find_rows(predictions.index[wrong], data.index)

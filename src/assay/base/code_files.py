@@ -166,7 +166,17 @@ def _in_words(record: object) -> str | None:
 
 
 def require_same(given: CodeFile | None, record: object, what: str) -> None:
-    """Refuse a file that is not the recorded one; what is installed, or was then, has a version instead."""
+    """Refuse a file that is not the recorded one; what is installed, or was then, has a version instead.
+
+    Parameters
+    ----------
+    given
+        The file that is at hand, None for what is installed.
+    record
+        The name and hash that a manifest or a run keeps.
+    what
+        What the record is about, as the refusal says it.
+    """
     if given is None or not isinstance(record, Mapping):
         return
     if record.get("sha256") != given.sha256:
@@ -174,7 +184,19 @@ def require_same(given: CodeFile | None, record: object, what: str) -> None:
 
 
 def explain_missing(kind: str, name: str, record: object, what: str) -> str:
-    """Return one line for a task or model that is not at hand: no code runs because a folder names it."""
+    """Return one line for a task or model that is not at hand: no code runs because a folder names it.
+
+    Parameters
+    ----------
+    kind
+        `task` or `model`, which is also the option that gives the file.
+    name
+        What was asked for.
+    record
+        The name and hash of the file as a manifest or a run keeps them; None for what a package brought.
+    what
+        Whose it is, as the line says it: a dataset or a run.
+    """
     file = _in_words(record)
     if file is None:
         return (

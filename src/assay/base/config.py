@@ -224,7 +224,17 @@ def _field_texts(kind: type) -> dict[str, str]:
 
 
 def check_names(names: list[str], known: Iterable[str], kind: str) -> list[str]:
-    """Return names if each is known and none occurs twice; for the validator of a field."""
+    """Return names if each is known and none occurs twice; for the validator of a field.
+
+    Parameters
+    ----------
+    names
+        What a setting lists.
+    known
+        The names that there are.
+    kind
+        What they name, as the refusal says it.
+    """
     for name in names:
         if name not in known:
             raise ValueError(f"no {kind} named {name!r}{suggestion(name, known)}")

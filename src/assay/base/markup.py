@@ -99,6 +99,15 @@ def join_words(texts: Sequence[str], word: str = "and") -> str:
 def join_first(texts: Sequence[str], most: int = 6, word: str = "and") -> str:
     """Return a list in a sentence, the first few of many and how many more there are.
 
+    Parameters
+    ----------
+    texts
+        The list.
+    most
+        How many are written out; of more, the rest is counted.
+    word
+        What stands before the last.
+
     >>> join_first(["a", "b", "c", "d"], 2)
     'a, b and 2 more'
     """

@@ -92,7 +92,17 @@ def mark(artist: "Artist", text: str) -> None:
 
 
 def draw_lines(axes: "Axes", lines: Sequence[Line], ticks: Mapping[float, str] | None = None) -> None:
-    """Draw lines and their bands; some points of each are marked. `ticks` name places across."""
+    """Draw lines and their bands; some points of each are marked. `ticks` name places across.
+
+    Parameters
+    ----------
+    axes
+        The field of a figure.
+    lines
+        Each with its points, and perhaps a band around them.
+    ticks
+        Names at some points of the axis across.
+    """
     for number, line in enumerate(lines):
         colour, dash = COLOURS[number % len(COLOURS)], DASHES[number % len(DASHES)]
         if line.low is not None and line.high is not None:
@@ -112,7 +122,17 @@ def draw_lines(axes: "Axes", lines: Sequence[Line], ticks: Mapping[float, str] |
 
 
 def draw_bars(axes: "Axes", categories: Sequence[str], rows: Sequence[Bars]) -> None:
-    """Draw bars with intervals to the right, the bars of one category below each other."""
+    """Draw bars with intervals to the right, the bars of one category below each other.
+
+    Parameters
+    ----------
+    axes
+        The field of a figure.
+    categories
+        The names down the side.
+    rows
+        A bar for each category, by series.
+    """
     height = 0.82 / max(1, len(rows))
     for number, bars in enumerate(rows):
         colour, label = COLOURS[number % len(COLOURS)], bars.name
@@ -139,7 +159,23 @@ def draw_shares(
     texts: Callable[[int, int], str],
     least: float = 0.0,
 ) -> None:
-    """Draw a table of shares from 0 to 1 as shades; `texts(row, column)` says what a cell shows. NaN is left out."""
+    """Draw a table of shares from 0 to 1 as shades; `texts(row, column)` says what a cell shows. NaN is left out.
+
+    Parameters
+    ----------
+    axes
+        The field of a figure.
+    shares
+        A table of numbers from 0 to 1.
+    rows
+        The names down the side.
+    columns
+        The names across.
+    texts
+        What the cell of a row and a column says.
+    least
+        Cells below it get no number.
+    """
     from matplotlib.patches import Rectangle
 
     written = max(shares.shape) <= MOST_WRITTEN
@@ -172,7 +208,19 @@ def _shade(share: float) -> float:
 
 
 def draw_confusion(axes: "Axes", counts: Array, rows: Sequence[Any], columns: Sequence[Any]) -> None:
-    """Draw counts of true values (rows) by predicted ones (columns) as shares of their rows; right cells are framed."""
+    """Draw counts of true values (rows) by predicted ones (columns) as shares of their rows; right cells are framed.
+
+    Parameters
+    ----------
+    axes
+        The field of a figure.
+    counts
+        How often each true value (row) was predicted as each value (column).
+    rows
+        The true values.
+    columns
+        The predicted values.
+    """
     from matplotlib.patches import Rectangle
 
     sums = counts.sum(axis=1, keepdims=True)
@@ -224,7 +272,17 @@ def new_figure(rows: int = 1, columns: int = 1, size: tuple[float, float] = (5.0
 
 
 def line_plot(curves: Mapping[str, Sequence[float]], across: str, title: str) -> "Figure":
-    """Draw curves over their places, each in a field of its own, since they may differ in scale."""
+    """Draw curves over their places, each in a field of its own, since they may differ in scale.
+
+    Parameters
+    ----------
+    curves
+        The values of each curve, by name.
+    across
+        What the values are counted by.
+    title
+        The title of the figure.
+    """
     if not curves:
         raise ConfigError(f"{title}: there is nothing to draw")
     figure, fields = new_figure(1, len(curves), (4.2, 3.0))
@@ -237,7 +295,19 @@ def line_plot(curves: Mapping[str, Sequence[float]], across: str, title: str) ->
 
 
 def curve_plot(across: str, points: Sequence[float], curves: Mapping[str, Sequence[float]], title: str) -> "Figure":
-    """Draw curves over shared points."""
+    """Draw curves over shared points.
+
+    Parameters
+    ----------
+    across
+        What the points are.
+    points
+        Where each curve has its values.
+    curves
+        A value for each point, by the curve's name.
+    title
+        The title of the figure.
+    """
     figure, (axes,) = new_figure()
     draw_lines(axes, [Line(name, points, values) for name, values in curves.items()])
     axes.set(xlabel=across, title=title)
@@ -247,7 +317,17 @@ def curve_plot(across: str, points: Sequence[float], curves: Mapping[str, Sequen
 
 
 def heat_maps(tables: Mapping[str, tuple[Array, Sequence[Any], Sequence[Any]]], down: str, across: str) -> "Figure":
-    """Draw tables of counts as shares of their rows; each has names for its rows and columns."""
+    """Draw tables of counts as shares of their rows; each has names for its rows and columns.
+
+    Parameters
+    ----------
+    tables
+        Counts with the names of their rows and columns, by title.
+    down
+        What the rows are.
+    across
+        What the columns are.
+    """
     if not tables:
         raise ConfigError("there is nothing to draw: the model says nothing of concepts")
     columns = min(3, len(tables))
@@ -261,7 +341,17 @@ def heat_maps(tables: Mapping[str, tuple[Array, Sequence[Any], Sequence[Any]]], 
 
 
 def bar_plot(bars: Mapping[str, tuple[float, float, float]], across: str, title: str) -> "Figure":
-    """Draw values with their intervals (value, low, high), one below the other."""
+    """Draw values with their intervals (value, low, high), one below the other.
+
+    Parameters
+    ----------
+    bars
+        Value, low and high end of the interval, by name.
+    across
+        What the numbers are.
+    title
+        The title of the figure.
+    """
     if not bars:
         raise ConfigError(f"{title}: there is nothing to draw")
     figure, (axes,) = new_figure(size=(6.4, 0.6 + 0.32 * len(bars)))
@@ -273,7 +363,17 @@ def bar_plot(bars: Mapping[str, tuple[float, float, float]], across: str, title:
 
 
 def picture_sheet(pictures: Sequence[Array], captions: Sequence[str], columns: int = 6) -> "Figure":
-    """Draw pictures in rows, each with a caption."""
+    """Draw pictures in rows, each with a caption.
+
+    Parameters
+    ----------
+    pictures
+        Pictures of height, width and perhaps three channels.
+    captions
+        A line for each.
+    columns
+        How many stand in a row.
+    """
     if not pictures:
         raise ConfigError("there is no picture to draw")
     rows = -(-len(pictures) // columns)

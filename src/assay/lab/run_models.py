@@ -19,7 +19,17 @@ if TYPE_CHECKING:
 
 
 def answering_for(folder: Path, dataset: Dataset, split: str) -> tuple[Answering, dict[str, Any]]:
-    """Return a function from a split to the model of a run on it, and the facts of the run."""
+    """Return a function from a split to the model of a run on it, and the facts of the run.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+    dataset
+        What it was trained on.
+    split
+        The split whose rows are asked about.
+    """
     if folder.is_file():
         return _by_file(folder, dataset, split)
     record = RunFolder(folder).record

@@ -162,6 +162,21 @@ def perform(
 
     `code` are the user's files that the study may run, for a worker that is another process; `watch` is told how much
     is done, which other processes read from a file beside the step.
+
+    Parameters
+    ----------
+    step
+        A dataset, a copy or a run.
+    output
+        The study's folder.
+    workers
+        How many processes may draw a dataset.
+    pool
+        What draws shards instead, such as a cluster.
+    code
+        The user's files that the study may run, for a worker that is another process.
+    watch
+        Told how much is done, and how much there is.
     """
     began = time.perf_counter()
     if is_finished(step, output):
@@ -357,7 +372,17 @@ def short_hash(data: Any) -> str:
 
 
 def machine_of(annotation: Annotation, dataset: Dataset, report: ProgressCallback = lambda *_: None) -> Machine | None:
-    """Return a machine that reads, scores of a CSV file, or predicted concepts of a file or of a run."""
+    """Return a machine that reads, scores of a CSV file, or predicted concepts of a file or of a run.
+
+    Parameters
+    ----------
+    annotation
+        The settings of a copy, which name the machine.
+    dataset
+        The dataset that is annotated.
+    report
+        Told how much has been read.
+    """
     reader = reader_for(annotation.machine, annotation.reader, report)
     if reader is not None or annotation.machine is None:
         return reader

@@ -175,6 +175,17 @@ def cases_of(
     """Return the cases of several runs; predictions files need the dataset that they are about.
 
     `watch` is told how many of how many runs are judged; `thresholds` are those that decide.
+
+    Parameters
+    ----------
+    folders
+        Runs or predictions files.
+    dataset
+        The dataset of predictions files.
+    watch
+        Told how many cases are judged, and how many there are.
+    thresholds
+        What the verdicts are decided by.
     """
     if not folders:
         raise DataError("no run to report on")

@@ -58,7 +58,19 @@ class UnitCard:
 
 
 def unit_cards(scores: UnitScores, units: Array, data: SplitData, names: Sequence[str]) -> list[UnitCard]:
-    """Return a card for each matched unit in the order of the concepts, and then for units that match no value."""
+    """Return a card for each matched unit in the order of the concepts, and then for units that match no value.
+
+    Parameters
+    ----------
+    scores
+        How well units match concept values.
+    units
+        What each unit says of each example.
+    data
+        The split whose pictures are shown.
+    names
+        The names of the units.
+    """
     split = UnitSplit(units, data.concepts, data.labels)
     cards = []
     for score in scores.matches:
@@ -149,7 +161,21 @@ def concept_rows(scores: UnitScores, data: SplitData) -> list[dict[str, Any]]:
 def write_discovery(
     path: Path, record: Mapping[str, Any], scores: UnitScores, cards: Sequence[UnitCard], data: SplitData
 ) -> None:
-    """Write the page of the units of a split, which needs no other file."""
+    """Write the page of the units of a split, which needs no other file.
+
+    Parameters
+    ----------
+    path
+        The page.
+    record
+        What was discovered, as the run keeps it.
+    scores
+        How well units match concept values.
+    cards
+        What is shown of each unit.
+    data
+        The split whose pictures are shown.
+    """
     concepts, cards = concept_rows(scores, data), _with_pictures(cards, data)
     template = page_environment().get_template("discovery.html")
     page = template.render(record=record, concepts=concepts, cards=cards, meanings=MEANINGS)

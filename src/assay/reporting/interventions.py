@@ -34,7 +34,17 @@ AVERAGED = (
 def build_record(
     results: Mapping[str, InterventionResult], dataset: Dataset, about: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return plan and results as plain data; results and the facts of each model are keyed by the run's name."""
+    """Return plan and results as plain data; results and the facts of each model are keyed by the run's name.
+
+    Parameters
+    ----------
+    results
+        What interventions gave, by the run's name.
+    dataset
+        The data that were intervened on.
+    about
+        The facts of each run, by its name.
+    """
     first = next(iter(results.values()))
     runs = [
         {
@@ -174,7 +184,19 @@ def calibration_chart(results: Sequence[InterventionResult], dataset: Dataset) -
 def write_interventions(
     out: Path, results: Mapping[str, InterventionResult], dataset: Dataset, about: Mapping[str, Mapping[str, Any]]
 ) -> Path:
-    """Write record, rows, curves and page into a folder, and return the page."""
+    """Write record, rows, curves and page into a folder, and return the page.
+
+    Parameters
+    ----------
+    out
+        The folder.
+    results
+        What interventions gave, by the run's name.
+    dataset
+        The data that were intervened on.
+    about
+        The facts of each run, by its name.
+    """
     record = build_record(results, dataset, about)
     write_atomically(out / "interventions.json", to_json(record))
     write_atomically(out / "rows.parquet", parquet_bytes(rows_table(results, dataset)))

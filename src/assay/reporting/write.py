@@ -50,7 +50,25 @@ def write_report(
     about: str = "",
     dataset: Dataset | None = None,
 ) -> Path:
-    """Write the report of several runs, with the tables and charts of a study, into a folder; return the HTML page."""
+    """Write the report of several runs, with the tables and charts of a study, into a folder; return the HTML page.
+
+    Parameters
+    ----------
+    folders
+        Runs or predictions files.
+    out
+        The folder of the report.
+    title
+        The heading of the page.
+    tables
+        Further tables, such as those of a study.
+    charts
+        Further charts.
+    about
+        A sentence on what was run.
+    dataset
+        The dataset of predictions files.
+    """
     return write_pages(cases_of(list(folders), dataset), out, title, tables, charts, about)
 
 
@@ -62,7 +80,23 @@ def write_pages(
     charts: Sequence[ChartGroup] = (),
     about: str = "",
 ) -> Path:
-    """Write the report of runs that are judged already; return the HTML page."""
+    """Write the report of runs that are judged already; return the HTML page.
+
+    Parameters
+    ----------
+    cases
+        The runs, judged.
+    out
+        The folder of the report.
+    title
+        The heading of the page.
+    tables
+        Further tables, such as those of a study.
+    charts
+        Further charts.
+    about
+        A sentence on what was run.
+    """
     with locked(out), stays(out):  # two reports at once are not mixed
         return _write_all(cases, out, title, tables, charts, about)
 

@@ -50,7 +50,17 @@ class TwoSquares(Task):
 
 
 def small_dataset(task: Task, folder: Path, most: int = 64) -> Dataset:
-    """Make a dataset of a task, with few examples of each split."""
+    """Make a dataset of a task, with few examples of each split.
+
+    Parameters
+    ----------
+    task
+        Any task.
+    folder
+        Where it is written.
+    most
+        So many examples of a split at most.
+    """
     sizes = {split.name: min(split.size, most if split.name.startswith("train") else 16) for split in task.splits()}
     values = task.config.model_dump(exclude_defaults=True)
     recipe = Recipe(task.name, Settings(values), sizes=(*sizes.items(), ("pairs", 0)))
@@ -60,7 +70,17 @@ def small_dataset(task: Task, folder: Path, most: int = 64) -> Dataset:
 
 
 def check_model(name: str, dataset: Dataset, settings: Mapping[str, Any] | None = None) -> list[LawOutcome]:
-    """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds."""
+    """Try the laws that every trained model keeps, on a dataset small enough to train on in seconds.
+
+    Parameters
+    ----------
+    name
+        A registered model, or `FILE.py:Name`.
+    dataset
+        Few examples of any task.
+    settings
+        Settings of the model, such as fewer epochs.
+    """
     from assay.models import MODELS, TrainSpec, load_model, train_run
 
     quick = {"epochs": 1, "device": "cpu", "members": 2, "programs": 20_000, "beam": 4, "steps": 20, "literals": 2}

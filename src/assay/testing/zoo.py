@@ -50,7 +50,17 @@ class ZooTask:
 
 
 def zoo_task(task: str, seed: int = 0, sizes: Mapping[str, int] | None = None) -> ZooTask:
-    """Return the habitat of a task: the worlds of its splits, as `assay make` would sample them."""
+    """Return the habitat of a task: the worlds of its splits, as `assay make` would sample them.
+
+    Parameters
+    ----------
+    task
+        The name of a task.
+    seed
+        The seed of its worlds.
+    sizes
+        How many worlds of each split, by default some hundreds.
+    """
     built = recipe_from(task, Settings({})).task
     most, splits = {**SIZES, **(sizes or {})}, {}
     for split in built.splits():
@@ -119,7 +129,17 @@ def answers(
 
 
 def certain(codes: Codes, size: int, confidence: Array | float) -> Array:
-    """Return probabilities that give each code this confidence and share the rest alike."""
+    """Return probabilities that give each code this confidence and share the rest alike.
+
+    Parameters
+    ----------
+    codes
+        The predicted value of each example.
+    size
+        How many values there are.
+    confidence
+        The probability of the predicted value, for all examples or for each.
+    """
     sure = np.broadcast_to(np.asarray(confidence, dtype=float), codes.shape)
     rest = (1 - sure) / max(1, size - 1)
     probabilities = np.repeat(rest[:, None], size, axis=1)

@@ -35,7 +35,17 @@ FEW_RUNS = 5
 
 
 def write_bundle(state: State, out: Path, samples: int = SAMPLES) -> Path:
-    """Write the page and up to so many samples of each split into a new folder; return the page."""
+    """Write the page and up to so many samples of each split into a new folder; return the page.
+
+    Parameters
+    ----------
+    state
+        What is served.
+    out
+        A new folder.
+    samples
+        So many samples of each split at most.
+    """
     with write_folder(out, lambda there: (there / SHELF).is_file()) as half:
         _write_bundle(state, half, samples)
     return out / "index.html"

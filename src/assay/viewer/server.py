@@ -45,7 +45,19 @@ class Viewer:
 
 
 def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:
-    """Serve until Ctrl-C; port 0 takes any that is free."""
+    """Serve until Ctrl-C; port 0 takes any that is free.
+
+    Parameters
+    ----------
+    state
+        What is served.
+    port
+        The port on the loopback address.
+    say
+        Told the address.
+    browse
+        Whether a browser is opened.
+    """
     token = new_token()
     server_socket, address = _listen(port, token)
     server = _server(state, token)

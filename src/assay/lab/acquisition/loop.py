@@ -165,7 +165,21 @@ class AcquisitionCurve:
 def mend_run(
     run: Path, dataset: Dataset, settings: MendSettings, output: Path, report: Progress = lambda *_: None
 ) -> AcquisitionCurve:
-    """Mend the model of a run within a budget, and return what each round gave; go on if part of it is there."""
+    """Mend the model of a run within a budget, and return what each round gave; go on if part of it is there.
+
+    Parameters
+    ----------
+    run
+        The folder of the run to begin with.
+    dataset
+        What it was trained on.
+    settings
+        The strategy, the budget and the number of rounds.
+    output
+        The folder of the rounds and the curve.
+    report
+        Told what is done, how much of how much.
+    """
     STRATEGIES.entry(settings.strategy)
     start = RunFolder(run)
     check_dataset(start, dataset)

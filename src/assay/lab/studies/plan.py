@@ -62,6 +62,17 @@ def plan_of(
     """Return what is left of a study, and what that takes, by trying a little of each dataset and model on it.
 
     After `seconds` nothing more is tried; a step that was begun is finished.
+
+    Parameters
+    ----------
+    study
+        What would be run.
+    watch
+        Told what is tried, how much of how much.
+    trial
+        Whether a little of each step is done to measure it.
+    seconds
+        No further step is tried after that time.
     """
     deadline = time.monotonic() + seconds
     left = [step for step in study.runs if not is_finished(step, study.output)]

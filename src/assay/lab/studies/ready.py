@@ -59,7 +59,19 @@ def _read(name: str, path: Path) -> ReadyStudy:
 
 
 def find_study(name: str, size: Size = "small", output: Path | None = None, code: Sequence[Path] = ()) -> Study:
-    """Return the study of a file, which may run the files in `code`, or the ready one of that name in a size."""
+    """Return the study of a file, which may run the files in `code`, or the ready one of that name in a size.
+
+    Parameters
+    ----------
+    name
+        A YAML file, or the name of a ready study.
+    size
+        Of a ready study: `small` for minutes, `paper` as published.
+    output
+        The folder, by default as the study says.
+    code
+        Files with tasks, models or findings of one's own.
+    """
     if name.endswith((".yaml", ".yml")) or Path(name).is_file():
         return load_study(Path(name), output, code)
     known = _study_files()

@@ -243,7 +243,19 @@ def run_study(
     watch: Watch = lambda what, done, whole, note: None,
     workers: Workers | None = None,
 ) -> Path:
-    """Run all of a study and return the report; failures are listed at the end and do not stop the rest."""
+    """Run all of a study and return the report; failures are listed at the end and do not stop the rest.
+
+    Parameters
+    ----------
+    study
+        What is run.
+    say
+        Told a line for each step that ended.
+    watch
+        Told what is done, how much of how much, and that in words.
+    workers
+        Who carries out the steps; by default a process for each processor.
+    """
     outcomes = perform_steps(study, say, watch, workers)
     return _finish(study, [outcome for outcome in outcomes if outcome.fault], watch)
 

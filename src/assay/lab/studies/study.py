@@ -153,6 +153,15 @@ def study_from(settings: Settings, output: Path | None = None, lenient: bool = F
     """Return the study that settings describe; unknown tasks and models are errors before anything runs.
 
     A `lenient` study leaves out what this installation has not, and says so.
+
+    Parameters
+    ----------
+    settings
+        What a study's file says.
+    output
+        The folder, by default as the settings say.
+    lenient
+        Leave out models and tasks that are not installed here, instead of refusing.
     """
     config = validate(StudyConfig, settings)
     for metric in config.metrics:

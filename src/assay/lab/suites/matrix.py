@@ -69,7 +69,17 @@ def _recipe_of(family: str, suite: Suite) -> Recipe:
 
 
 def matrix_cells(suite: Suite, models: Sequence[str] = (), families: Sequence[str] = ()) -> Iterator[MatrixCell]:
-    """Try models on a small dataset of each family, by default all on all, and give each cell when it is tried."""
+    """Try models on a small dataset of each family, by default all on all, and give each cell when it is tried.
+
+    Parameters
+    ----------
+    suite
+        Whose baselines and settings are tried.
+    models
+        Names of baselines, by default all.
+    families
+        Names of families, by default all.
+    """
     with tempfile.TemporaryDirectory() as folder:
         for family, data in _small_datasets(suite, Path(folder), families or FAMILIES).items():
             for model in models or MODELS:

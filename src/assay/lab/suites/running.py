@@ -49,7 +49,23 @@ def make_data(
     watch: Watch = lambda what, done, whole, note: None,
     workers: Workers | None = None,
 ) -> MadeData:
-    """Make datasets of a suite in `output/data`, and check the fingerprint of each; what is there is kept."""
+    """Make datasets of a suite in `output/data`, and check the fingerprint of each; what is there is kept.
+
+    Parameters
+    ----------
+    suite
+        Whose data are made.
+    output
+        The suite's folder.
+    names
+        Datasets, by default all.
+    say
+        Told a line for each dataset.
+    watch
+        Told what is done, how much of how much, and that in words.
+    workers
+        Who makes them; by default a process for each processor.
+    """
     chosen = suite.with_parents(names)
     made, copies = data_steps(chosen)
     outcomes = perform_steps(Steps(suite.name, output, made, copies), say, watch, workers)
@@ -99,7 +115,23 @@ def run_suite(
     watch: Watch = lambda what, done, whole, note: None,
     workers: Workers | None = None,
 ) -> list[BoardRow]:
-    """Make the data, train, judge, and return the rows of all that was asked for."""
+    """Make the data, train, judge, and return the rows of all that was asked for.
+
+    Parameters
+    ----------
+    order
+        Which models, datasets and seeds.
+    output
+        The suite's folder.
+    records
+        Where the rows are kept, by default in the output.
+    say
+        Told a line for each step that ended.
+    watch
+        Told what is done, how much of how much, and that in words.
+    workers
+        Who carries out the steps; by default a process for each processor.
+    """
     suite = order.suite
     seeds, models = check_seeds(suite, order.seeds), list(order.models) or list(suite.config.models)
     chosen = [suite.dataset(name) for name in order.datasets] or list(suite.datasets.values())

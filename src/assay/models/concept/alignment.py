@@ -73,7 +73,19 @@ class Aligned:
 
 
 def align_run(folder: Path, dataset: Dataset, alignment: Alignment, output: Path) -> Aligned:
-    """Fit the label head of a run anew under constraints and write the run that comes out."""
+    """Fit the label head of a run anew under constraints and write the run that comes out.
+
+    Parameters
+    ----------
+    folder
+        A run with a linear label head.
+    dataset
+        What it was trained on.
+    alignment
+        The constraints on the weights, and how they are fitted.
+    output
+        The folder of the new run.
+    """
     check_dataset(RunFolder(folder), dataset)
     model = load_network(folder)
     linear_of(model)

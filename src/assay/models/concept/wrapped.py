@@ -146,6 +146,17 @@ def wrap(
     """Return a trained module as a model; whether it says concepts is found out by asking it about one picture.
 
     `transform`, if given, makes the module's input of pictures (bytes, examples x height x width x channels).
+
+    Parameters
+    ----------
+    module
+        A trained module from pictures to scores of labels, or of concepts and labels.
+    dataset
+        The dataset whose concepts and labels it says.
+    transform
+        What makes the module's input of a batch of pictures (examples x height x width x 3, 0 to 255).
+    scores
+        Whether the module gives logits or probabilities.
     """
     asked = module if transform is None else _Transformed(module, transform)
     name = next(iter(dataset.split_names))
@@ -247,6 +258,18 @@ class PycModule(nn.Module):
 
 
 def wrap_pyc(model: nn.Module, knowledge: Knowledge, layout: Layout, prepare: Prepare | None = None) -> Wrapped:
-    """Return a trained high-level model of PyC as one of ours; `prepare` makes its input of pictures."""
+    """Return a trained high-level model of PyC as one of ours; `prepare` makes its input of pictures.
+
+    Parameters
+    ----------
+    model
+        A trained high-level model of PyC.
+    knowledge
+        The concepts and labels that it was trained for.
+    layout
+        The size of the pictures.
+    prepare
+        What makes its input of pictures.
+    """
     module = PycModule(model, knowledge, prepare or nn.Identity())
     return Wrapped(module, knowledge, layout, tell=module.tell)

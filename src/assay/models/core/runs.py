@@ -62,7 +62,19 @@ class TrainSpec:
 
 
 def train_run(order: TrainSpec, dataset: Dataset, folder: Path, report: Report = lambda epoch, epochs: None) -> Model:
-    """Train a model, save it, and write its predictions for every split but the training one."""
+    """Train a model, save it, and write its predictions for every split but the training one.
+
+    Parameters
+    ----------
+    order
+        The model, its settings and its seed.
+    dataset
+        What it learns from.
+    folder
+        Where the run is written; one that was stopped goes on there.
+    report
+        Told after each epoch which one it was, and how many there are.
+    """
     if order.log is not None:
         check_log(order.log)
     model = _build(order, dataset, order.seed)
@@ -94,7 +106,17 @@ def _log_of(
 
 
 def finished_already(order: TrainSpec, dataset: Dataset, folder: Path) -> bool:
-    """Return whether a folder holds what an order asks for, trained by the same code on this dataset."""
+    """Return whether a folder holds what an order asks for, trained by the same code on this dataset.
+
+    Parameters
+    ----------
+    order
+        What would be trained.
+    dataset
+        On what.
+    folder
+        Where a run may lie.
+    """
     run = RunFolder(folder)
     if not run.is_finished or not _is_finished(run, model := _build(order, dataset, order.seed), dataset):
         return False
@@ -188,6 +210,19 @@ def train_together(
     """Train several seeds of a model in this process, side by side where that can be, and save each in its folder.
 
     Seeds that an earlier, killed call has finished are left as they are.
+
+    Parameters
+    ----------
+    order
+        The model and its settings; its seed is not used.
+    seeds
+        One run each.
+    dataset
+        What they learn from.
+    folder
+        Where the runs are written, a folder for each seed.
+    report
+        Told after each epoch of the first seed.
     """
     check_log(order.log)
     if _count_stages(dataset) > 1:
@@ -203,7 +238,19 @@ def train_together(
 
 
 def train_seeds(order: TrainSpec, folders: Mapping[int, RunFolder], dataset: Dataset, report: Report) -> None:
-    """Train the seeds of a model, each for its folder, side by side where that can be."""
+    """Train the seeds of a model, each for its folder, side by side where that can be.
+
+    Parameters
+    ----------
+    order
+        The model and its settings.
+    folders
+        Where the run of each seed is written.
+    dataset
+        What they learn from.
+    report
+        Told after each epoch of the first seed.
+    """
     models = [_build(order, dataset, seed) for seed in folders]
     training, valid = (dataset[split_for(dataset, name)] for name in ("train", "valid"))
     runs = list(folders.values())
@@ -261,7 +308,17 @@ def finish_run(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str
 
 
 def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
-    """Write the predictions of a run for a split of its dataset and return the file."""
+    """Write the predictions of a run for a split of its dataset and return the file.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+    dataset
+        What it was trained on.
+    split
+        The name of the split.
+    """
     run = RunFolder(folder)
     check_dataset(run, dataset)
     return _predict(load_model(folder), dataset, split, run)
@@ -271,6 +328,15 @@ def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:
     """Write a run's predictions for a dataset that it was not trained on, as a run of its own without weights.
 
     Concepts, labels and the size of pictures must be those that it was trained on; rules and scenes may differ.
+
+    Parameters
+    ----------
+    folder
+        The run's folder.
+    dataset
+        Other data with the same concepts.
+    output
+        The folder of the new run.
     """
     model = load_model(folder)
     _require_fitting(model, dataset)

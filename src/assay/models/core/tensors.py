@@ -127,7 +127,17 @@ def _refuse_unknown(rules: Supervision, space: ConceptSpace) -> None:
 
 
 def concept_loss(logits: list[Tensor], concepts: Tensor, mask: Tensor) -> Tensor:
-    """Return the mean cross-entropy of the supervised concepts; zero if there are none."""
+    """Return the mean cross-entropy of the supervised concepts; zero if there are none.
+
+    Parameters
+    ----------
+    logits
+        The scores of the values of each concept.
+    concepts
+        The true codes (examples x concepts).
+    mask
+        Which of them are supervised.
+    """
     known = concepts.clamp(min=0)  # what is missing is masked
     losses = [F.cross_entropy(scores, known[:, i], reduction="none") for i, scores in enumerate(logits)]
     supervised = torch.stack(losses, dim=1) * mask
