@@ -26,7 +26,7 @@ from tests.samples import needs_task
 ROOT = Path(__file__).parents[2]
 TUTORIAL = ROOT / "docs" / "tutorials" / "11_your_own_task.py"
 PAGE = [line.split("#")[0].strip() for line in (ROOT / "docs" / "command_line.md").read_text().splitlines()]
-SHORTER = {"4000": "160", "12": "1", "sae-topk": "pca"}
+SHORTER = {"4000": "160", "12": "1", "sae-topk": "pca", "20": "5"}
 PIXELS = [word for key, value in TASK.items() for word in ("--set", f"{key}={value}")]
 STUDY = f"""
 output: out
