@@ -6,16 +6,19 @@ them.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 
 from assay.base import Array, AssayError, Codes, Settings, rng_for
+from assay.contracts import rule_head
 from assay.dataset import recipe_from
 from assay.diagnosis import Diagnosis, Thresholds, Verdict, diagnose, kinds_in_order, new_worlds, used_concepts
 from assay.logic import Knowledge
 from assay.metrics import Evidence
 
+T = TypeVar("T")
 SIZES = {"train": 2000, "test": 450, "ood": 300, "hard": 200}
 KINDS: tuple[str, ...] = kinds_in_order()
 FAULTS: frozenset[str] = frozenset(KINDS) - {"sound", "too few"}
@@ -91,14 +94,35 @@ Plant = Callable[[ZooTask, np.random.Generator], Planted | None]
 FAULTY_PREDICTORS: dict[str, tuple[str, Plant]] = {}
 
 
-def specimen(name: str) -> Callable[[Plant], Plant]:
-    """Register a predictor with a planted fault; its docstring says which."""
+class NoRoom(Exception):
+    """A habitat has no room for a fault."""
 
-    def register(plant: Plant) -> Plant:
-        FAULTY_PREDICTORS[name] = (plant.__doc__ or "", plant)
+
+def specimen(name: str, about: str = "", **settings: Any) -> Callable[[Callable[..., Planted]], Callable[..., Planted]]:
+    """Register a predictor with a planted fault, which its docstring or `about` tells; where is no room, it is None."""
+
+    def register(plant: Callable[..., Planted]) -> Callable[..., Planted]:
+        def in_a_habitat(home: Habitat, rng: np.random.Generator) -> Planted | None:
+            try:
+                return plant(home, rng, **settings)
+            except NoRoom:
+                return None
+
+        SPECIMENS[name] = (about or plant.__doc__ or "", in_a_habitat)
         return plant
 
     return register
+
+
+def need(room: object) -> None:
+    """Leave a habitat that has no room for a fault."""
+    if not room:
+        raise NoRoom
+
+
+def leading(evidence: Mapping[str, Evidence], kinds: frozenset[str], forbidden: frozenset[str], **more: Any) -> Planted:
+    """Return a fault of which one of some kinds must be reported, and come first."""
+    return Planted(evidence, (kinds,), forbidden, first=kinds, **more)
 
 
 def one_of(*kinds: str) -> frozenset[str]:
@@ -109,6 +133,37 @@ def one_of(*kinds: str) -> frozenset[str]:
 def all_but(*kinds: str) -> frozenset[str]:
     """Return every kind of finding but these; `too few` is never forbidden with them."""
     return frozenset(KINDS) - frozenset(kinds) - {"too few"}
+
+
+def true_labels(home: Habitat, split: str) -> Codes:
+    """Return the labels that the rule gives for the worlds of a split."""
+    return home.knowledge.labels_of(home.splits[split])
+
+
+def other_labels(home: Habitat, labels: Codes, rows: Array, rng: np.random.Generator) -> Codes:
+    """Return labels with another value in these rows."""
+    changed = labels.copy()
+    for place, label in enumerate(home.knowledge.labels):
+        shift = rng.integers(1, len(label.values), size=len(labels))
+        changed[:, place] = np.where(rows, (labels[:, place] + shift) % len(label.values), labels[:, place])
+    return changed
+
+
+def first_rows(home: Habitat, rows: int) -> Habitat:
+    """Return the habitat with the first rows of the test split alone."""
+    return replace(home, splits={"test": home.splits["test"][:rows]})
+
+
+def with_value(worlds: Codes, rows: Array, columns: Array | int, value: Array | int) -> Codes:
+    """Return worlds with a value in some columns of some rows."""
+    changed = worlds.copy()
+    changed[rows, columns] = value
+    return changed
+
+
+def silence(worlds: Codes) -> Codes:
+    """Return that no concept is said."""
+    return np.full_like(worlds, -1)
 
 
 def answers(
@@ -161,7 +216,18 @@ def misread(
 
 def everywhere(home: ZooTask, read: Callable[[Codes], Codes]) -> dict[str, Evidence]:
     """Return a predictor that reads every split this way and reasons by the rule."""
-    return {split: answers(home, split, read(worlds)) for split, worlds in home.splits.items()}
+    return on_each(home, lambda split, worlds: answers(home, split, read(worlds)))
+
+
+def on_each(home: Habitat, answer: Callable[[str, Codes], Evidence]) -> dict[str, Evidence]:
+    """Return what a predictor says of the worlds of each split."""
+    return {split: answer(split, worlds) for split, worlds in home.splits.items()}
+
+
+def by_inference(evidence: Evidence) -> Evidence:
+    """Return the evidence with the labels that the rule makes most probable for the concepts."""
+    head = rule_head(evidence.knowledge)([p for p in evidence.concept_probabilities if p is not None])
+    return replace(evidence, predicted_labels=np.stack([p.argmax(axis=1) for p in head], axis=1))
 
 
 def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
@@ -176,7 +242,7 @@ def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
     return read
 
 
-def draw_shortcut(home: ZooTask, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes] | None:
+def draw_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes]:
     """Return a reading that keeps every training label and misreads what the rule uses, drawn from all there are."""
     from assay.counting import count_shortcuts
 
@@ -184,10 +250,10 @@ def draw_shortcut(home: ZooTask, rng: np.random.Generator, tries: int = 20) -> C
     try:
         counted = count_shortcuts(home.knowledge, "shared", worlds[:: max(1, len(worlds) // 400)], seconds=60.0)
     except AssayError:
-        return None
+        raise NoRoom from None
     readings, space = counted.readings, home.knowledge.space
     if readings is None or counted.total == 1:
-        return None
+        raise NoRoom
     groups = {group.name: [space.place(name) for name in group.concepts] for group in space.encoders}
     for reading in readings.sample(rng, tries):
         tables = {c: np.arange(space.sizes[c]) for columns in groups.values() for c in columns}
@@ -198,7 +264,7 @@ def draw_shortcut(home: ZooTask, rng: np.random.Generator, tries: int = 20) -> C
         read = by_tables(tables)
         if home.keeps(read) and visible(home, read, home.used):
             return read
-    return None
+    raise NoRoom
 
 
 def visible(home: ZooTask, read: Callable[[Codes], Codes], columns: Sequence[int], share: float = 0.1) -> bool:
@@ -207,7 +273,7 @@ def visible(home: ZooTask, read: Callable[[Codes], Codes], columns: Sequence[int
     return bool(((read(worlds) != worlds)[:, columns]).any(axis=1).mean() >= share)
 
 
-def find_exchangeable(home: ZooTask, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int] | None:
+def find_exchangeable(home: Habitat, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int]:
     """Return two concepts of the rule that can be exchanged without changing a label."""
     space, pairs = home.knowledge.space, []
     for i in home.used:
@@ -216,7 +282,13 @@ def find_exchangeable(home: ZooTask, rng: np.random.Generator, splits: Sequence[
                 read = exchange(i, j)
                 if visible(home, read, [i, j]) and home.keeps(read, splits):
                     pairs.append((i, j))
-    return pairs[int(rng.integers(len(pairs)))] if pairs else None
+    return pick(pairs, rng)
+
+
+def pick(options: Sequence[T], rng: np.random.Generator) -> T:
+    """Return one of some options, all equally likely."""
+    need(options)
+    return options[int(rng.integers(len(options)))]
 
 
 def exchange(i: int, j: int) -> Callable[[Codes], Codes]:
@@ -230,7 +302,7 @@ def exchange(i: int, j: int) -> Callable[[Codes], Codes]:
     return read
 
 
-def find_exchangeable_values(home: ZooTask, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]] | None:
+def find_exchangeable_values(home: Habitat, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]]:
     """Return a concept of the rule of which two values can be exchanged without changing a training label."""
     space, readings = home.knowledge.space, []
     for column in home.used:
@@ -241,7 +313,7 @@ def find_exchangeable_values(home: ZooTask, rng: np.random.Generator) -> tuple[i
                 read = by_tables({column: table})
                 if visible(home, read, [column]) and home.keeps(read):
                     readings.append((column, read))
-    return readings[int(rng.integers(len(readings)))] if readings else None
+    return pick(readings, rng)
 
 
 def names(home: ZooTask, columns: Sequence[int]) -> frozenset[str]:
@@ -274,16 +346,12 @@ class Survey:
         named = {name for finding in diagnosis.findings for name in finding.concepts}
         wanted = [(bool(kinds & options), f"no {' or '.join(sorted(options))}") for options in planted.required]
         wanted += [(name in named, f"{name} is not named") for name in sorted(planted.concepts)]
-        wanted += (
-            [(planted.note in " ".join((diagnosis.text, *diagnosis.details)), f"{planted.note!r} is not said")]
-            if planted.note
-            else []
-        )
-        wanted += (
-            [(diagnosis.verdict in planted.first, f"not first: {' or '.join(sorted(planted.first))}")]
-            if planted.first
-            else []
-        )
+        if planted.note:
+            said = " ".join((diagnosis.text, *diagnosis.details))
+            wanted.append((planted.note in said, f"{planted.note!r} is not said"))
+        if planted.first:
+            first = " or ".join(sorted(planted.first))
+            wanted.append((diagnosis.verdict in planted.first, f"not first: {first}"))
         wrongly = sorted(kinds & planted.forbidden)
         self.tried += 1
         self.required += len(wanted)
