@@ -7,12 +7,10 @@ registries.
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from assay.testing.checks import CheckFailed as CheckFailed
     from assay.testing.checks import LawOutcome as LawOutcome
     from assay.testing.checks import require as require
     from assay.testing.findings import check_finding as check_finding
     from assay.testing.findings import check_metric as check_metric
-    from assay.testing.findings import known_evidence as known_evidence
     from assay.testing.models import TwoSquares as TwoSquares
     from assay.testing.models import check_model as check_model
     from assay.testing.models import small_dataset as small_dataset
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from assay.testing.zoo import FAULTY_PREDICTORS as FAULTY_PREDICTORS
     from assay.testing.zoo import Survey as Survey
     from assay.testing.zoo import ZooTask as ZooTask
-    from assay.testing.zoo import certain as certain
     from assay.testing.zoo import known_specimens as known_specimens
     from assay.testing.zoo import survey as survey
     from assay.testing.zoo import try_specimen as try_specimen

@@ -102,13 +102,13 @@ def specimen(name: str, about: str = "", **settings: Any) -> Callable[[Callable[
     """Register a predictor with a planted fault, which its docstring or `about` tells; where is no room, it is None."""
 
     def register(plant: Callable[..., Planted]) -> Callable[..., Planted]:
-        def in_a_habitat(home: Habitat, rng: np.random.Generator) -> Planted | None:
+        def in_a_habitat(home: ZooTask, rng: np.random.Generator) -> Planted | None:
             try:
                 return plant(home, rng, **settings)
             except NoRoom:
                 return None
 
-        SPECIMENS[name] = (about or plant.__doc__ or "", in_a_habitat)
+        FAULTY_PREDICTORS[name] = (about or plant.__doc__ or "", in_a_habitat)
         return plant
 
     return register
@@ -135,12 +135,12 @@ def all_but(*kinds: str) -> frozenset[str]:
     return frozenset(KINDS) - frozenset(kinds) - {"too few"}
 
 
-def true_labels(home: Habitat, split: str) -> Codes:
+def true_labels(home: ZooTask, split: str) -> Codes:
     """Return the labels that the rule gives for the worlds of a split."""
     return home.knowledge.labels_of(home.splits[split])
 
 
-def other_labels(home: Habitat, labels: Codes, rows: Array, rng: np.random.Generator) -> Codes:
+def other_labels(home: ZooTask, labels: Codes, rows: Array, rng: np.random.Generator) -> Codes:
     """Return labels with another value in these rows."""
     changed = labels.copy()
     for place, label in enumerate(home.knowledge.labels):
@@ -149,7 +149,7 @@ def other_labels(home: Habitat, labels: Codes, rows: Array, rng: np.random.Gener
     return changed
 
 
-def first_rows(home: Habitat, rows: int) -> Habitat:
+def first_rows(home: ZooTask, rows: int) -> ZooTask:
     """Return the habitat with the first rows of the test split alone."""
     return replace(home, splits={"test": home.splits["test"][:rows]})
 
@@ -219,7 +219,7 @@ def everywhere(home: ZooTask, read: Callable[[Codes], Codes]) -> dict[str, Evide
     return on_each(home, lambda split, worlds: answers(home, split, read(worlds)))
 
 
-def on_each(home: Habitat, answer: Callable[[str, Codes], Evidence]) -> dict[str, Evidence]:
+def on_each(home: ZooTask, answer: Callable[[str, Codes], Evidence]) -> dict[str, Evidence]:
     """Return what a predictor says of the worlds of each split."""
     return {split: answer(split, worlds) for split, worlds in home.splits.items()}
 
@@ -242,7 +242,7 @@ def by_tables(tables: Mapping[int, Array]) -> Callable[[Codes], Codes]:
     return read
 
 
-def draw_shortcut(home: Habitat, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes]:
+def draw_shortcut(home: ZooTask, rng: np.random.Generator, tries: int = 20) -> Callable[[Codes], Codes]:
     """Return a reading that keeps every training label and misreads what the rule uses, drawn from all there are."""
     from assay.counting import count_shortcuts
 
@@ -273,7 +273,7 @@ def visible(home: ZooTask, read: Callable[[Codes], Codes], columns: Sequence[int
     return bool(((read(worlds) != worlds)[:, columns]).any(axis=1).mean() >= share)
 
 
-def find_exchangeable(home: Habitat, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int]:
+def find_exchangeable(home: ZooTask, rng: np.random.Generator, splits: Sequence[str] = ()) -> tuple[int, int]:
     """Return two concepts of the rule that can be exchanged without changing a label."""
     space, pairs = home.knowledge.space, []
     for i in home.used:
@@ -302,7 +302,7 @@ def exchange(i: int, j: int) -> Callable[[Codes], Codes]:
     return read
 
 
-def find_exchangeable_values(home: Habitat, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]]:
+def find_exchangeable_values(home: ZooTask, rng: np.random.Generator) -> tuple[int, Callable[[Codes], Codes]]:
     """Return a concept of the rule of which two values can be exchanged without changing a training label."""
     space, readings = home.knowledge.space, []
     for column in home.used:

@@ -8,7 +8,6 @@ from assay.base import Array, Codes
 from assay.logic import NO_RULE, Knowledge
 from assay.metrics import Evidence
 from assay.testing.zoo import (
-    Habitat,
     NoRoom,
     Planted,
     ZooTask,
@@ -31,7 +30,7 @@ Random = np.random.Generator
 FEW, ROWS = 100, 40
 
 
-def _other_values(home: Habitat, labels: Codes, rows: Array, rng: Random) -> Codes:
+def _other_values(home: ZooTask, labels: Codes, rows: Array, rng: Random) -> Codes:
     """Return labels with another value of the first of them in these rows."""
     changed, size = labels.copy(), len(home.knowledge.labels[0].values)
     shift = rng.integers(1, size, size=len(labels))
@@ -40,7 +39,7 @@ def _other_values(home: Habitat, labels: Codes, rows: Array, rng: Random) -> Cod
 
 
 @specimen("wrong annotations")
-def wrong_annotations(home: Habitat, rng: Random) -> Planted:
+def wrong_annotations(home: ZooTask, rng: Random) -> Planted:
     """Everything right; the table has 12 % of the concepts of the rule wrong, and its labels right."""
     need(not home.knowledge.stochastic)
     evidence = on_each(
@@ -54,7 +53,7 @@ def wrong_annotations(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("wrong label annotations")
-def wrong_label_annotations(home: Habitat, rng: Random) -> Planted:
+def wrong_label_annotations(home: ZooTask, rng: Random) -> Planted:
     """Everything right; the table has a tenth of the labels wrong."""
     need(not home.knowledge.stochastic)
 
@@ -66,7 +65,7 @@ def wrong_label_annotations(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("confidence by another concept")
-def confidence_by_another(home: Habitat, rng: Random) -> Planted:
+def confidence_by_another(home: ZooTask, rng: Random) -> Planted:
     """Everything right; how sure it is of one concept depends on another one."""
     columns = varying_columns(home, home.used)
     need(len(columns) >= 2)
@@ -82,7 +81,7 @@ def confidence_by_another(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("exact inference")
-def exact_inference(home: Habitat, rng: Random) -> Planted:
+def exact_inference(home: ZooTask, rng: Random) -> Planted:
     """Uncertain concepts, calibrated; the labels that the rule makes most probable for them."""
     need(not home.knowledge.stochastic)
 
@@ -100,7 +99,7 @@ def exact_inference(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("other pictures")
-def other_pictures(home: Habitat, rng: Random) -> Planted:
+def other_pictures(home: ZooTask, rng: Random) -> Planted:
     """No concepts; labels right on test, a quarter wrong on another split of the same worlds."""
     worlds = home.splits["test"]
     other = replace(home, splits={"test": worlds, "ood": worlds[rng.permutation(len(worlds))]})
@@ -113,7 +112,7 @@ def other_pictures(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("missed region")
-def missed_region(home: Habitat, rng: Random) -> Planted:
+def missed_region(home: ZooTask, rng: Random) -> Planted:
     """No concepts; labels wrong wherever a concept of the rule has one value and another one has another."""
     test = home.splits["test"]
     for one, other in [rng.permutation(home.used)[:2].tolist() for _ in range(20) if len(home.used) > 1]:
@@ -141,7 +140,7 @@ def ten_of_a_hundred(home: ZooTask, rng: Random) -> Planted:
 
 
 @specimen("one label value missed")
-def one_label_missed(home: Habitat, rng: Random) -> Planted:
+def one_label_missed(home: ZooTask, rng: Random) -> Planted:
     """All concepts right; the rarest value of a label is missed in two examples of three."""
     labels = true_labels(home, "test")[:, 0]
     counts = np.bincount(labels[labels >= 0], minlength=len(home.knowledge.labels[0].values))
@@ -166,14 +165,14 @@ def gaps(home: ZooTask, rng: Random) -> Planted:
     return Planted(on_each(home, answer), (one_of("sound", "too few"),), all_but("sound"))
 
 
-def _without_rule(home: Habitat) -> Knowledge:
+def _without_rule(home: ZooTask) -> Knowledge:
     need(not home.knowledge.stochastic)
     labels = tuple(replace(label, formula=NO_RULE, types=()) for label in home.knowledge.labels)
     return Knowledge(home.knowledge.space, labels)
 
 
 @specimen("no rule")
-def no_rule(home: Habitat, rng: Random) -> Planted:
+def no_rule(home: ZooTask, rng: Random) -> Planted:
     """Everything right, and no rule is known."""
     bare, right = _without_rule(home), everywhere(home, lambda worlds: worlds)
     evidence = {split: replace(found, knowledge=bare) for split, found in right.items()}
@@ -181,7 +180,7 @@ def no_rule(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("incomplete concepts")
-def incomplete(home: Habitat, rng: Random) -> Planted:
+def incomplete(home: ZooTask, rng: Random) -> Planted:
     """No rule; labels are those that true concepts allow, where label noise of 30 % lies beyond the concepts."""
     bare, test = _without_rule(home), home.splits["test"]
     need(varying_columns(home, home.used) and len(np.unique(test, axis=0)) <= len(test) / 4)  # several examples a cell

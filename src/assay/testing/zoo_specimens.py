@@ -7,7 +7,6 @@ import numpy as np
 from assay.base import Codes
 from assay.metrics import Evidence
 from assay.testing.zoo import (
-    Habitat,
     NoRoom,
     Planted,
     ZooTask,
@@ -69,13 +68,13 @@ def nearly_right(home: ZooTask, rng: Random) -> Planted:
 
 
 @specimen("drawn shortcut")
-def drawn_shortcut(home: Habitat, rng: Random) -> Planted:
+def drawn_shortcut(home: ZooTask, rng: Random) -> Planted:
     """A reading drawn from those that keep every training label."""
     return Planted(everywhere(home, draw_shortcut(home, rng)), (SHORTCUT,), MISREADS)
 
 
 @specimen("calibrated shortcut")
-def calibrated_shortcut(home: Habitat, rng: Random) -> Planted:
+def calibrated_shortcut(home: ZooTask, rng: Random) -> Planted:
     """A reading that keeps every training label, with probabilities that look calibrated."""
     read, sizes = draw_shortcut(home, rng), home.knowledge.space.sizes
 
@@ -88,7 +87,7 @@ def calibrated_shortcut(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("shortcut with noisy labels")
-def noisy_shortcut(home: Habitat, rng: Random) -> Planted:
+def noisy_shortcut(home: ZooTask, rng: Random) -> Planted:
     """A reading that keeps every training label, and three labels in a hundred wrong."""
     read = draw_shortcut(home, rng)
 
@@ -100,21 +99,21 @@ def noisy_shortcut(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("exchanged concepts")
-def exchanged_concepts(home: Habitat, rng: Random) -> Planted:
+def exchanged_concepts(home: ZooTask, rng: Random) -> Planted:
     """Two concepts of the rule are said for each other."""
     pair = find_exchangeable(home, rng)
     return Planted(everywhere(home, exchange(*pair)), (SHORTCUT,), MISREADS, names(home, pair), "exchanges")
 
 
 @specimen("one concept")
-def one_concept(home: Habitat, rng: Random) -> Planted:
+def one_concept(home: ZooTask, rng: Random) -> Planted:
     """Two values of one concept of the rule are exchanged."""
     column, read = find_exchangeable_values(home, rng)
     return Planted(everywhere(home, read), (SHORTCUT,), MISREADS, names(home, [column]))
 
 
 @specimen("shortcut elsewhere")
-def shortcut_elsewhere(home: Habitat, rng: Random) -> Planted:
+def shortcut_elsewhere(home: ZooTask, rng: Random) -> Planted:
     """Two concepts are exchanged on ood only."""
     need("ood" in home.splits)
     pair = find_exchangeable(home, rng, ["ood"])
@@ -125,7 +124,7 @@ def shortcut_elsewhere(home: Habitat, rng: Random) -> Planted:
 
 @specimen("mixture 30 %", "Three examples in ten are read by a shortcut.", share=0.3)
 @specimen("mixture 50 %", "Half of the examples are read by a shortcut, the others right.", share=0.5)
-def mixture(home: Habitat, rng: Random, share: float) -> Planted:
+def mixture(home: ZooTask, rng: Random, share: float) -> Planted:
     """Some examples are read by a shortcut."""
     read = draw_shortcut(home, rng)
     mixed = everywhere(home, lambda worlds: np.where(rng.random((len(worlds), 1)) < share, read(worlds), worlds))
@@ -133,7 +132,7 @@ def mixture(home: Habitat, rng: Random, share: float) -> Planted:
 
 
 @specimen("mixture 10 %")
-def mixture_10(home: Habitat, rng: Random) -> Planted:
+def mixture_10(home: ZooTask, rng: Random) -> Planted:
     """One example in ten is read by a shortcut: sound must not be told."""
     planted = mixture(home, rng, 0.1)
     evidence = planted.evidence["test"]
@@ -145,14 +144,14 @@ def mixture_10(home: Habitat, rng: Random) -> Planted:
 
 @specimen("noise 30 %", "Every concept is wrong in 30 %, labels by the rule.", share=0.3)
 @specimen("noise 12 %", "Every concept is wrong in 12 %, labels by the rule.", share=0.12)
-def all_noisy(home: Habitat, rng: Random, share: float) -> Planted:
+def all_noisy(home: ZooTask, rng: Random, share: float) -> Planted:
     """Every concept is noisy."""
     return Planted(everywhere(home, lambda worlds: misread(home, worlds, share, rng)), (NOISY,), NOISE)
 
 
 @specimen("one concept by chance", "One concept of the rule is wrong in 45 %.", share=0.45)
 @specimen("one noisy concept", "One concept of the rule is wrong in 20 %.", share=0.2)
-def one_noisy(home: Habitat, rng: Random, share: float) -> Planted:
+def one_noisy(home: ZooTask, rng: Random, share: float) -> Planted:
     """One concept of the rule is noisy."""
     column = pick(varying_columns(home, home.used), rng)
     evidence = everywhere(home, lambda worlds: misread(home, worlds, share, rng, [column]))
@@ -160,7 +159,7 @@ def one_noisy(home: Habitat, rng: Random, share: float) -> Planted:
 
 
 @specimen("one value missed")
-def one_value_missed(home: Habitat, rng: Random) -> Planted:
+def one_value_missed(home: ZooTask, rng: Random) -> Planted:
     """One value of a concept of the rule is read as another in 40 %."""
     column = pick(varying_columns(home, home.used, 0.15), rng)
     value, other = np.argsort(np.bincount(home.splits["test"][:, column]))[::-1][[1, 0]]
@@ -172,7 +171,7 @@ def one_value_missed(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("unused noise")
-def unused_noise(home: Habitat, rng: Random) -> Planted:
+def unused_noise(home: ZooTask, rng: Random) -> Planted:
     """Only concepts that the rule does not use are noisy, 30 %."""
     columns = varying_columns(home, home.unused)
     need(columns)
@@ -181,7 +180,7 @@ def unused_noise(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("unused collapsed")
-def unused_collapsed(home: Habitat, rng: Random) -> Planted:
+def unused_collapsed(home: ZooTask, rng: Random) -> Planted:
     """A concept that the rule does not use always has the same value."""
     column = pick(varying_columns(home, home.unused), rng)
     read = by_tables({column: np.zeros(home.knowledge.space.sizes[column], dtype=np.int64)})
@@ -189,7 +188,7 @@ def unused_collapsed(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("collapsed concept")
-def collapsed_concept(home: Habitat, rng: Random) -> Planted:
+def collapsed_concept(home: ZooTask, rng: Random) -> Planted:
     """A concept of the rule always has the same value."""
     column = pick(varying_columns(home, home.used), rng)
     commonest = int(np.bincount(home.splits["test"][:, column]).argmax())
@@ -209,7 +208,7 @@ def random_labels(home: ZooTask, rng: Random) -> Planted:
 
 
 @specimen("wrong rule")
-def wrong_rule(home: Habitat, rng: Random) -> Planted:
+def wrong_rule(home: ZooTask, rng: Random) -> Planted:
     """All concepts right, but the rule takes one of them for constant."""
     sizes, labels_of = home.knowledge.space.sizes, home.knowledge.labels_of
     for column in rng.permutation(home.used).tolist():
@@ -224,7 +223,7 @@ def wrong_rule(home: Habitat, rng: Random) -> Planted:
 
 @specimen("memorised black box", "No concepts, labels right on worlds of training only.", speaks=False)
 @specimen("memorised head", "All concepts right, labels right on worlds of training only.", speaks=True)
-def memorised(home: Habitat, rng: Random, speaks: bool) -> Planted:
+def memorised(home: ZooTask, rng: Random, speaks: bool) -> Planted:
     """Labels are right on worlds of training only."""
     known = np.concatenate([rows_in_training(home, split) for split in home.splits if split != "hard"])
     need(min(known.sum(), (~known).sum()) >= 60)
@@ -241,7 +240,7 @@ def memorised(home: Habitat, rng: Random, speaks: bool) -> Planted:
 
 
 @specimen("fails on ood")
-def fails_on_ood(home: Habitat, rng: Random) -> Planted:
+def fails_on_ood(home: ZooTask, rng: Random) -> Planted:
     """Right on test; on ood labels and concepts of other examples."""
     need("ood" in home.splits)
     evidence = everywhere(home, lambda worlds: worlds)
@@ -296,7 +295,7 @@ def shuffled(home: ZooTask, rng: Random) -> Planted:
 
 
 @specimen("soft leakage")
-def soft_leakage(home: Habitat, rng: Random) -> Planted:
+def soft_leakage(home: ZooTask, rng: Random) -> Planted:
     """All right, and how sure it is of a concept depends on the label: no fault, as labels are no better for it."""
     column = pick(varying_columns(home, home.used), rng)
 
@@ -330,7 +329,7 @@ def random_concepts(home: ZooTask, rng: Random) -> Planted:
 
 @specimen("black box, blind at the boundary", f"No concept said, {BLIND}", speaks=False)
 @specimen("blind at the boundary", f"All concepts right, {BLIND}", speaks=True)
-def boundary_blind(home: Habitat, rng: Random, speaks: bool) -> Planted:
+def boundary_blind(home: ZooTask, rng: Random, speaks: bool) -> Planted:
     """Labels are mostly wrong near the boundary of a rule."""
     sides = answers(home, "test", home.splits["test"]).sides
     far_and_near = [min(side.in_types.any(axis=1).sum(), side.far.sum()) for side in sides]
@@ -375,7 +374,7 @@ def forty_examples(home: ZooTask, rng: Random) -> Planted:
 
 
 @specimen("compensated")
-def compensated(home: Habitat, rng: Random) -> Planted:
+def compensated(home: ZooTask, rng: Random) -> Planted:
     """Two values of a concept are exchanged, and the labels are right all the same."""
     test, sizes = home.splits["test"], home.knowledge.space.sizes
     for column in rng.permutation(varying_columns(home, home.used, 0.2)).tolist():
@@ -391,7 +390,7 @@ def compensated(home: Habitat, rng: Random) -> Planted:
 
 
 @specimen("read from another")
-def read_from_another(home: Habitat, rng: Random) -> Planted:
+def read_from_another(home: ZooTask, rng: Random) -> Planted:
     """One concept of the rule is said as another concept is."""
     concepts, worlds = home.knowledge.space.concepts, home.splits["test"]
     pairs = [
@@ -414,7 +413,7 @@ def few_shuffled(home: ZooTask, rng: Random) -> Planted:
 
 
 @specimen("uncertain")
-def uncertain(home: Habitat, rng: Random) -> Planted:
+def uncertain(home: ZooTask, rng: Random) -> Planted:
     """All concepts right, but so uncertain that the true rule makes other labels more probable."""
     need(not home.knowledge.stochastic)
     for confidence in (0.9, 0.8, 0.7, 0.6):
