@@ -7,7 +7,7 @@ from assay.base import Array, Codes, rng_for
 from assay.diagnosis import Diagnosis, diagnose
 from assay.logic import Knowledge, bits
 from assay.metrics import Evidence
-from assay.testing import FAULTY_PREDICTORS, ZooTask, known_specimens, zoo_task
+from assay.testing import FAULTY_PREDICTORS, ZooTask, zoo_task
 from tests.diagnosis.models import evidence
 
 
@@ -107,7 +107,7 @@ def test_one_example_tells_nothing(robots: ZooTask) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_drawn_readings_are_shortcuts(seed: int, sums: ZooTask) -> None:
-    assert "drawn shortcut" in known_specimens()
+    assert "drawn shortcut" in FAULTY_PREDICTORS
     drawn = FAULTY_PREDICTORS["drawn shortcut"][1](sums, rng_for(seed, "drawn"))
     assert drawn is not None
     found = diagnose(drawn.evidence, sums.training)

@@ -8,7 +8,7 @@ import pytest
 from assay.base import rng_for
 from assay.diagnosis import diagnose
 from assay.logic import Concept, ConceptSpace, Knowledge
-from assay.testing import FAULTY_PREDICTORS, Survey, ZooTask, known_specimens, survey, zoo_task
+from assay.testing import FAULTY_PREDICTORS, Survey, ZooTask, survey, zoo_task
 from tests.samples import needs_task
 
 HOMES = ("mnadd-evenodd", "robots")
@@ -53,7 +53,7 @@ def whole(task: str = "toy", seed: int = 0) -> ZooTask:
 
 def test_a_survey_counts_each_thing_that_was_required() -> None:
     """Four things are asked of a diagnosis of a right model: that it is sound, noisy, first noisy, and names `a`."""
-    assert "oracle" in known_specimens()
+    assert "oracle" in FAULTY_PREDICTORS
     right = FAULTY_PREDICTORS["oracle"][1](whole(), rng_for(0))
     assert right is not None
     found = diagnose(right.evidence)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from assay.testing.models import TwoSquares as TwoSquares
     from assay.testing.models import check_model as check_model
     from assay.testing.models import small_dataset as small_dataset
+    from assay.testing.planted import ZooTask as ZooTask
+    from assay.testing.planted import zoo_task as zoo_task
     from assay.testing.predictors import constant as constant
     from assay.testing.predictors import given_mapping as given_mapping
     from assay.testing.predictors import oracle as oracle
@@ -21,11 +23,8 @@ if TYPE_CHECKING:
     from assay.testing.tasks import check_task as check_task
     from assay.testing.zoo import FAULTY_PREDICTORS as FAULTY_PREDICTORS
     from assay.testing.zoo import Survey as Survey
-    from assay.testing.zoo import ZooTask as ZooTask
-    from assay.testing.zoo import known_specimens as known_specimens
     from assay.testing.zoo import survey as survey
     from assay.testing.zoo import try_specimen as try_specimen
-    from assay.testing.zoo import zoo_task as zoo_task
 else:
     from assay.doors import door
 

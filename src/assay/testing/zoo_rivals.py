@@ -7,7 +7,7 @@ import numpy as np
 from assay.base import Array, Codes
 from assay.logic import NO_RULE, Knowledge
 from assay.metrics import Evidence
-from assay.testing.zoo import (
+from assay.testing.planted import (
     NoRoom,
     Planted,
     ZooTask,

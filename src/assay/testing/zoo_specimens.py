@@ -6,7 +6,7 @@ import numpy as np
 
 from assay.base import Codes
 from assay.metrics import Evidence
-from assay.testing.zoo import (
+from assay.testing.planted import (
     NoRoom,
     Planted,
     ZooTask,
