@@ -24,7 +24,7 @@ from assay.base import (
 )
 from assay.contracts import Predictions, RunRecord
 from assay.dataset import Dataset, SplitData, cache_folder, versions
-from assay.runs import RUN, RunFolder
+from assay.runs import RUN, RunFolder, check_dataset
 
 if TYPE_CHECKING:
     from assay.lab import AcquisitionCurve
@@ -266,11 +266,15 @@ def predict(
         Without `output`: the split to predict.
     """
     opened = trained_run(run, dataset)
-    from assay.models import predict_run, transfer_run
+    from assay.models import load_model, transfer_run
 
     if output is not None:
         return transfer_run(opened.folder, opened.dataset, Path(output))
-    return [predict_run(opened.folder, opened.dataset, split)]
+    folder = RunFolder(opened.folder)
+    check_dataset(folder, opened.dataset)
+    path, model = folder.predictions(split), load_model(folder.folder)
+    model.predict(opened.dataset[split]).write(path, opened.dataset.knowledge)
+    return [path]
 
 
 def mend(

@@ -1,8 +1,7 @@
 """Models and backbones by name; the only room with torch, which is imported when a model is asked for.
 
 `MODELS` and `BACKBONES` are the registries. `train_run` trains what a `TrainSpec` says and writes a run, `load_model`
-and `predict_run` read one. Beside them: probes, saliency, discovery of concepts, and `wrap` for models of other
-frameworks.
+reads one. Beside them: probes, saliency, discovery of concepts, and `wrap` for models of other frameworks.
 """
 
 from typing import TYPE_CHECKING
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from assay.models.core.perception import reader_for as reader_for
     from assay.models.core.runs import TrainSpec as TrainSpec
     from assay.models.core.runs import finished_already as finished_already
-    from assay.models.core.runs import predict_run as predict_run
     from assay.models.core.runs import train_run as train_run
     from assay.models.core.runs import train_seeds as train_seeds
     from assay.models.core.runs import train_together as train_together

@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from assay import oracle
+from assay import oracle, predict
 from assay.base import ConfigError, DataError
 from assay.contracts import Prediction
 from assay.dataset import Dataset, redrawing_for
 from assay.diagnosis import InterventionPlan, diagnose_run, intervene
-from assay.models import MODELS, Subject, TrainSpec, load_model, predict_run, train_run, train_together
+from assay.models import MODELS, Subject, TrainSpec, load_model, train_run, train_together
 from assay.runs import RunFolder
 from tests.pixels import NETWORKS, QUICK, Settings, pixels, trained
 
@@ -145,7 +145,7 @@ def test_splits_that_nobody_perceived_are_left_out_and_asked_for_later(data, run
     files = sorted(path.stem for path in (tmp_path / "run" / "predictions").glob("*.parquet"))
     assert files == ["test", "valid"]
     oracle(data["hard"]).write(eye / "hard.parquet", data.knowledge)
-    assert predict_run(tmp_path / "run", data, "hard").exists()
+    assert predict(tmp_path / "run", data, split="hard")[0].exists()
     lacking = write_predictions(data, tmp_path / "lacking", splits=("train", "test"))
     with pytest.raises(DataError, match="has no predictions for split 'valid'; add some"):
         perceived("cbm", data, tmp_path / "other", lacking)

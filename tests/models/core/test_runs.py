@@ -7,10 +7,11 @@ from dataclasses import asdict
 import pytest
 from safetensors.torch import load_file
 
+from assay import predict
 from assay.base import AssayError, DataError, Settings, UnknownName
 from assay.contracts import read_predictions
 from assay.dataset import Dataset, Fold
-from assay.models import TrainSpec, load_model, predict_run, train_run, transfer_run
+from assay.models import TrainSpec, load_model, train_run, transfer_run
 from assay.runs import RunFolder
 from tests.conftest import write
 from tests.pixels import pixels, trained
@@ -124,17 +125,17 @@ def test_a_dataset_that_is_gone_or_another_is_told(tmp_path):
 
 
 def test_predictions_for_the_training_split_come_when_asked(copy, data):
-    path = predict_run(copy, data, "train")
+    (path,) = predict(copy, data, split="train")
     assert path == copy / "predictions" / "train.parquet" and len(read_predictions(path, data.knowledge).index) == 256
     assert list(RunFolder(copy).all_predictions(data.knowledge)) == ["test", "hard", "valid", "train"]
     with pytest.raises(UnknownName, match="no split named 'tset'; did you mean 'test'"):
-        predict_run(copy, data, "tset")
+        predict(copy, data, split="tset")
 
 
 def test_predictions_for_another_dataset_are_refused(copy, mnlogic):
     before = (copy / "predictions" / "test.parquet").read_bytes()
     with pytest.raises(DataError, match="was trained on a dataset with fingerprint"):
-        predict_run(copy, mnlogic, "test")
+        predict(copy, mnlogic)
     assert (copy / "predictions" / "test.parquet").read_bytes() == before
 
 

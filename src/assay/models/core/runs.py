@@ -29,7 +29,6 @@ from assay.runs import (
     LOGS,
     STAGES,
     RunFolder,
-    check_dataset,
     split_for,
     write_pairs,
     write_record,
@@ -305,23 +304,6 @@ def finish_run(model: Model, dataset: Dataset, run: RunFolder, more: Mapping[str
             with suppress(MissingPerception):  # a detector of another make was asked about some splits only
                 _predict(model, dataset, name, run)
     _save(model, dataset, run, {"pairs": write_pairs(model.predict, dataset, run), **more})
-
-
-def predict_run(folder: Path, dataset: Dataset, split: str) -> Path:
-    """Write the predictions of a run for a split of its dataset and return the file.
-
-    Parameters
-    ----------
-    folder
-        The run's folder.
-    dataset
-        What it was trained on.
-    split
-        The name of the split.
-    """
-    run = RunFolder(folder)
-    check_dataset(run, dataset)
-    return _predict(load_model(folder), dataset, split, run)
 
 
 def transfer_run(folder: Path, dataset: Dataset, output: Path) -> list[Path]:

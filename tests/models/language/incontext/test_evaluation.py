@@ -9,9 +9,10 @@ import sys
 import numpy as np
 import pytest
 
+from assay import predict
 from assay.base import AssayError, ConfigError, Settings
 from assay.diagnosis import diagnose_run
-from assay.models import TrainSpec, load_model, predict_run, train_run
+from assay.models import TrainSpec, load_model, train_run
 from assay.runs import RunFolder
 from tests.endpoint import Fault, pictures, rule, texts
 from tests.models.language.incontext.conftest import TRUE_RULE
@@ -85,7 +86,7 @@ def test_a_model_that_is_only_asked_says_nothing_of_concepts(fewshot, server, tm
     with pytest.raises(ConfigError, match="no concepts to set"):
         model.predict(fewshot["test"], {"person": np.zeros(40, int)})
     asked = len(server.asked)
-    predict_run(tmp_path / "run", fewshot, "hard")  # what is asked for by name is asked
+    predict(tmp_path / "run", fewshot, split="hard")  # what is asked for by name is asked
     assert len(server.asked) == asked + len(fewshot["hard"])
     assert not load_model(tmp_path / "run").has_concepts
 
