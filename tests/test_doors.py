@@ -80,23 +80,17 @@ def test_a_door_offers_what_exists_and_no_module_by_its_own_name(room: str):
         door.nonsense
 
 
-def users_of() -> dict[tuple[str, str], set[Path]]:
-    """Return the modules of other rooms that import each name of a door."""
+def test_what_a_door_offers_has_users_outside_or_a_page():
+    """A name at a door is a decision: another room, a benchmark, a test or a page of the docs leans on it."""
     users: dict[tuple[str, str], set[Path]] = defaultdict(set)
-    for path in FILES:
+    for path in [*FILES, *GUESTS, *(ROOT / "benchmarks").rglob("*.py")]:
         for _, module, name in imports_in(path):
             room = module.split(".")[1] if "." in module else ""
             if room in ROOMS and room != room_of(path):
                 users[room, name].add(path)
-    return users
-
-
-def test_what_a_door_offers_has_two_users_or_a_page():
-    """A name at a door is a decision: two modules of other rooms lean on it, or a page of the docs tells of it."""
-    users = users_of()
     told = set().union(*(re.findall(r"\w+", path.read_text(encoding="utf-8")) for path in PAGES))
     told |= set(homes_in((PACKAGE / "__init__.py").read_text(encoding="utf-8")))
-    lonely = {room: [name for name in HOMES[room] if len(users[room, name]) < 2 and name not in told] for room in ROOMS}
+    lonely = {room: [name for name in HOMES[room] if not users[room, name] and name not in told] for room in ROOMS}
     assert not {room: names for room, names in lonely.items() if names}
 
 

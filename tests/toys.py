@@ -45,7 +45,7 @@ class Coin(Task):
         return Picture(255 * np.array([world.codes], dtype=np.uint8))
 
 
-class Workspace(Task):
+class Shelf(Task):
     """Two boxes on a shelf, the second of which may be missing or behind the first: are they of one colour?"""
 
     name = "shelf"

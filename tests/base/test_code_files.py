@@ -8,17 +8,18 @@ from types import ModuleType
 import pytest
 
 from assay.base import (
+    RECORD,
     CodeFile,
     ConfigError,
     Entry,
     Registry,
     UnknownName,
-    code_files,
     code_of,
     explain_missing,
     forget_files,
     load_file,
     load_files,
+    loaded_files,
     require_same,
 )
 
@@ -49,7 +50,7 @@ def test_a_file_is_known_by_its_real_path(tmp_path):
     (tmp_path / "link.py").symlink_to(path)
     around = tmp_path / "folder" / ".." / "mine.py"
     assert CodeFile.of(around) == CodeFile.of(tmp_path / "link.py") == CodeFile.of(path) == load_file(around).file
-    assert load_file(tmp_path / "link.py") is load_file(path) and len(code_files.loaded_files()) == 1
+    assert load_file(tmp_path / "link.py") is load_file(path) and len(loaded_files()) == 1
     assert CodeFile.of(path).path == path.resolve()
     for wrong in (tmp_path / "folder", tmp_path / "none.py"):
         with pytest.raises(ConfigError, match=f"^no file '{wrong}'$"):
@@ -60,12 +61,12 @@ def test_a_worker_runs_the_files_as_they_were_and_no_others(tmp_path):
     one, two = (write(tmp_path / f"{name}.py", f"name = {name!r}\n") for name in ("one", "two"))
     files = [CodeFile.of(one), CodeFile.of(two)]
     load_files(files)
-    assert [loaded.module.name for loaded in code_files.loaded_files()] == ["one", "two"]
+    assert [loaded.module.name for loaded in loaded_files()] == ["one", "two"]
     two.write_text("name = 'three'\n")
     with pytest.raises(ConfigError, match="two.py has changed since it was read"):
         load_files(files)
     load_files([files[0], CodeFile.of(two)])
-    assert [loaded.module.name for loaded in code_files.loaded_files()] == ["one", "three"]
+    assert [loaded.module.name for loaded in loaded_files()] == ["one", "three"]
 
 
 REGISTER = "import shelf\nshelf.THINGS.add({name!r}, 'about', {target})\n"
@@ -95,7 +96,7 @@ def test_what_a_file_imports_registers_for_itself(tmp_path, things, monkeypatch)
 
 def test_a_file_that_runs_another_keeps_what_is_its_own(tmp_path, things):
     inner = write(tmp_path / "inner.py", REGISTER.format(name="inner", target=5))
-    text = "from pathlib import Path\nfrom assay.base.code_files import load_file\n"
+    text = "from pathlib import Path\nfrom assay.base import load_file\n"
     text += REGISTER.format(name="before", target=1) + f"load_file(Path({str(inner)!r}))\n"
     outer = write(tmp_path / "outer.py", text + REGISTER.format(name="after", target=2))
     assert list(load_file(outer).registered["thing"]) == ["before", "after"]
@@ -103,7 +104,6 @@ def test_a_file_that_runs_another_keeps_what_is_its_own(tmp_path, things):
     assert {name: things.entry(name).code.path.name for name in things} == {
         "before": "outer.py", "after": "outer.py", "inner": "inner.py",
     }  # fmt: skip
-    assert code_files.running_file() is None
 
 
 def test_names_are_taken_once_in_a_file_and_never_from_what_is_bundled(tmp_path, things):
@@ -174,9 +174,9 @@ def test_a_file_wins_over_a_package_and_loses_to_what_is_bundled(tmp_path, thing
 def test_the_file_of_a_thing_is_that_of_its_module_or_its_own(tmp_path):
     loaded = load_file(write(tmp_path / "mine.py", "class Mine: pass\n"))
     elsewhere = CodeFile(tmp_path / "other.py", "0" * 64)
-    made = type("Made", (), {code_files.RECORD: elsewhere, "__module__": loaded.module.__name__})
+    made = type("Made", (), {RECORD: elsewhere, "__module__": loaded.module.__name__})
     assert code_of(made) == elsewhere and code_of(loaded.module.Mine) == loaded.file
-    assert code_of(type("Odd", (), {code_files.RECORD: "no file"})) is None
+    assert code_of(type("Odd", (), {RECORD: "no file"})) is None
     assert code_of(type("Gone", (), {"__module__": "no_such_module"})) is None
 
 
@@ -219,16 +219,16 @@ def test_where_files_are_not_looked_for_none_is_found(tmp_path, shelf):
 def test_a_file_is_run_once_as_it_is(tmp_path):
     path = write(tmp_path / "mine.py", "value = 1\nclass Mine: pass\n")
     first = load_file(path)
-    assert load_file(path) is first and code_files.loaded_files() == (first,)
+    assert load_file(path) is first and loaded_files() == (first,)
     assert code_of(first.module.Mine) == first.file == CodeFile.of(path) and code_of(Path) is None
     assert first.file.to_dict() == {"name": "mine.py", "sha256": first.file.sha256}
     path.write_text("value = 2\n")
     second = load_file(path)
-    assert second.module.value == 2 and code_files.loaded_files() == (second,)
+    assert second.module.value == 2 and loaded_files() == (second,)
     with pytest.raises(ConfigError, match="mine.py has changed since it was read"):
         load_file(path, first.file.sha256)
     forget_files()
-    assert code_files.loaded_files() == () and code_files.running_file() is None
+    assert loaded_files() == ()
 
 
 @pytest.mark.parametrize(
@@ -240,7 +240,7 @@ def test_a_file_that_cannot_be_run_leaves_nothing(tmp_path, text, why):
     with pytest.raises(ConfigError, match=f"^bad.py cannot be run: {why}"):
         load_file(write(tmp_path / "bad.py", text))
     assert not {name for name in set(sys.modules) - before if name.startswith("assay_file_")}
-    assert code_files.running_file() is None and code_files.loaded_files() == ()
+    assert loaded_files() == ()
 
 
 def test_recorded_files_are_only_shown_and_never_run():

@@ -7,30 +7,36 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from types import SimpleNamespace
 
 import pytest
 
-from assay.base import processes, to_frame
+from assay.base import (
+    block_interrupts,
+    hear_interrupts,
+    start_program,
+    stop_hearing_interrupts,
+    to_frame,
+    worker_number,
+)
 
 
 @pytest.mark.parametrize(("said", "number"), [("3", 3), ("0", 0), ("-1", 0), ("x", 0), ("", 0)])
 def test_a_worker_knows_its_number(monkeypatch, said, number):
-    monkeypatch.setenv(processes.WORKER, said)
-    assert processes.worker_number() == number
+    monkeypatch.setenv("ASSAY_WORKER", said)
+    assert worker_number() == number
 
 
 def test_a_process_that_is_alone_has_number_0(monkeypatch):
-    monkeypatch.setenv(processes.WORKER, "9")
-    monkeypatch.delenv(processes.WORKER)
-    assert processes.worker_number() == 0
+    monkeypatch.setenv("ASSAY_WORKER", "9")
+    monkeypatch.delenv("ASSAY_WORKER")
+    assert worker_number() == 0
 
 
 PARENT_OF_ONE = """
 import os, subprocess, sys, time
 names = dict(os.environ) if sys.argv[1] == "by hand" else os.environ | {"ASSAY_PARENT": str(os.getpid())}
-code = "import time, os, assay; from assay.base import processes; HAND; print(os.getpid(), flush=True); time.sleep(60)"
-hand = "processes.begin_worker(os.getppid(), 2); assert processes.worker_number() == 2" if sys.argv[1] == "by hand" else "assert processes.PARENT not in os.environ"
+code = "import time, os, assay; from assay.base import begin_worker, worker_number; HAND; print(os.getpid(), flush=True); time.sleep(60)"
+hand = "begin_worker(os.getppid(), 2); assert worker_number() == 2" if sys.argv[1] == "by hand" else "assert 'ASSAY_PARENT' not in os.environ"
 worker = subprocess.Popen([sys.executable, "-c", code.replace("HAND", hand)], env=names, stdout=subprocess.PIPE, text=True)
 print(worker.stdout.readline().strip(), flush=True)
 time.sleep(60)
@@ -49,10 +55,12 @@ def test_a_worker_ends_with_its_parent_however_that_ends(told):
     os.close(watched)
 
 
-def test_a_parent_that_is_nobody_is_not_watched(monkeypatch):
-    monkeypatch.setenv(processes.PARENT, "x")
-    processes.watch_parent_of_worker()
-    assert processes.PARENT not in os.environ
+def test_a_parent_that_is_nobody_is_not_watched():
+    """A name of a parent that is no process ends nothing, and is not handed on."""
+    code = "import os, assay; print('ASSAY_PARENT' in os.environ)"
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, env=os.environ | {"ASSAY_PARENT": "x"}, capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 @pytest.fixture
@@ -67,16 +75,15 @@ def signals():
 
 
 def test_sigterm_is_heard_as_ctrl_c(signals):
-    processes.hear_interrupts()
+    hear_interrupts()
     assert signal.getsignal(signal.SIGTERM) is signal.default_int_handler
-    assert sys.unraisablehook is processes._send_again
-    processes.stop_hearing_interrupts()
+    stop_hearing_interrupts()
     assert signal.getsignal(signal.SIGTERM) == signal.getsignal(signal.SIGINT) == signal.SIG_DFL
 
 
 def test_other_threads_leave_signals_alone(signals):
     before = signal.getsignal(signal.SIGTERM)
-    for listen in (processes.hear_interrupts, processes.stop_hearing_interrupts):
+    for listen in (hear_interrupts, stop_hearing_interrupts):
         faults = []
 
         def attempt(listen=listen, faults=faults):
@@ -91,28 +98,9 @@ def test_other_threads_leave_signals_alone(signals):
         assert not faults and signal.getsignal(signal.SIGTERM) is before
 
 
-def test_a_lost_ctrl_c_is_sent_again(monkeypatch):
-    sent, shown = [], []
-
-    class Timer:
-        def __init__(self, seconds, function, arguments):
-            self.call = (seconds, function, arguments)
-
-        def start(self):
-            sent.append(self.call)
-
-    monkeypatch.setattr(processes.threading, "Timer", Timer)
-    monkeypatch.setattr(processes.sys, "__unraisablehook__", shown.append)
-    processes._send_again(SimpleNamespace(exc_type=KeyboardInterrupt))
-    assert sent == [(pytest.approx(0.03), os.kill, (os.getpid(), signal.SIGTERM))] and not shown
-    other = SimpleNamespace(exc_type=ValueError)
-    processes._send_again(other)
-    assert shown == [other] and len(sent) == 1
-
-
 def test_a_program_is_killed_in_the_end_with_all_that_it_started():
     reading, writing = os.pipe()
-    with processes.start_program(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=writing) as program:
+    with start_program(["sh", "-c", "sleep 60 & echo $!; wait"], stdout=writing) as program:
         assert program.poll() is None and os.getpgid(program.pid) != os.getpgid(0)
         assert int(os.read(reading, 100)) != program.pid
     assert program.returncode == -signal.SIGKILL
@@ -122,18 +110,18 @@ def test_a_program_is_killed_in_the_end_with_all_that_it_started():
 
 
 def test_a_program_that_ended_by_itself_keeps_its_code():
-    with processes.start_program(["sh", "-c", "exit 3"]) as program:
+    with start_program(["sh", "-c", "exit 3"]) as program:
         program.wait()
     assert program.returncode == 3
 
 
 def test_ctrl_c_waits_while_workers_are_started():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
-    with processes.block_interrupts():
+    with block_interrupts():
         assert signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
-        assert os.environ[processes.PARENT] == str(os.getpid())
+        assert os.environ["ASSAY_PARENT"] == str(os.getpid())
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
-    assert processes.PARENT not in os.environ
+    assert "ASSAY_PARENT" not in os.environ
 
 
 def test_columns_become_a_data_frame():

@@ -180,7 +180,7 @@ def test_a_confounded_task_is_the_task_in_all_else() -> None:
         base: Task = TASKS[name](Settings(settings))
         mark = [{"what": "frame", "with": base.knowledge.label_names[0]}]
         task = recipe_from(name, Settings({**settings, "confound": mark})).task
-        facts = {key for key in dir(Task) if not key.startswith("_")} - {"splits", "worlds_in", "render", "render_all"}
+        facts = {key for key in dir(Task) if not key.startswith("_")} - {"splits", "source_for", "render", "render_all"}
         for fact in sorted(facts - {"change_world", "style"}):
             own, other = getattr(base, fact), getattr(task, fact)
             if not callable(own):

@@ -61,7 +61,7 @@ def test_gaps_are_kept_as_gaps(tmp_path):
     data = from_table({**COLUMNS, "red": red}, tmp_path / "d", images=IMAGES, rule=RULE, **NAMED)
     concepts = all_of(data, "concepts")
     assert (concepts[:, 0] < 0).sum() == 10 and (concepts[:, 1:] >= 0).all() and all_of(data, "lawful").all()
-    assert np.array_equal(concepts, all_of(data, "given_concepts"))
+    assert np.array_equal(concepts, all_of(data, "annotated_concepts"))
     table = data["train"].table
     assert table["concept_red"].null_count == (data["train"].concepts[:, 0] < 0).sum() > 0
     missing = data.manifest.to_dict()["task"]["imported"]["missing"]

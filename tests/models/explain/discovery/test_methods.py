@@ -189,7 +189,7 @@ def test_a_larger_penalty_leaves_fewer_weights(splits):
 def test_a_bottleneck_needs_annotated_concepts_and_labels(splits):
     data, rows = splits[0].data, splits[0].rows
     for name, message in (
-        ("given_concepts", "'train' has 0 examples with every concept annotated; posthoc-cbm needs"),
+        ("annotated_concepts", "'train' has 0 examples with every concept annotated; posthoc-cbm needs"),
         ("given_labels", "no training example has the label 'y'"),
     ):
         bare = data[:]
