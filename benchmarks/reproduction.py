@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.lab import Record, SeedSummary, fidelity, find_study, read_records, summaries
+from assay.lab import Record, fidelity, find_study, read_records, summaries
 
 KEPT = Path(__file__).parent / "records"
 LEAST, ROUNDING = 0.02, 0.005
@@ -75,7 +75,7 @@ def comparisons(name: str, entry: Any) -> list[Comparison]:
     return [_compare(published, entry, found) for published in find_study(name, "paper").config.published]
 
 
-def _compare(published: dict[str, Any], entry: Any, found: Mapping[Any, SeedSummary]) -> Comparison:
+def _compare(published: dict[str, Any], entry: Any, found: Mapping[Any, Any]) -> Comparison:
     model, metric = str(published["model"]), str(published["metric"])
     task, challenge = str(published["task"]), str(published.get("challenge", PLAIN))
     split = str(published.get("split", "test"))
@@ -95,8 +95,8 @@ def _compare(published: dict[str, Any], entry: Any, found: Mapping[Any, SeedSumm
 
 
 def _judge(
-    ours: SeedSummary | None,
-    released: SeedSummary | None,
+    ours: Any,
+    released: Any,
     value: float,
     deviation: float,
     row: Any,
@@ -112,12 +112,12 @@ def _judge(
     return DIFFERS, row.reasons.get(metric, row.reasons.get("all", ""))
 
 
-def _near(ours: SeedSummary, value: float, deviation: float) -> bool:
+def _near(ours: Any, value: float, deviation: float) -> bool:
     """Return whether our mean lies within two published deviations; where none is printed, within two of ours."""
     return abs(ours.mean - value) <= max(LEAST, 2 * (deviation or ours.deviation)) + ROUNDING
 
 
-def _text(summary: SeedSummary | None) -> str:
+def _text(summary: Any) -> str:
     if summary is None:
         return ""
     deviation = f" ± {summary.deviation:.2f}" if summary.runs > 1 else ""

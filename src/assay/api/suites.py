@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from assay.api.arguments import Say, ignore
 from assay.base import progress_bar, to_frame
 from assay.lab import (
-    ROWS,
     USUAL,
     BoardRow,
     LocalWorkers,
@@ -26,6 +25,9 @@ from assay.lab import score_entry as rows_of_entry
 if TYPE_CHECKING:
     import pandas as pd
 
+RECORDS = "records"
+"""The folder of the rows in that of a suite."""
+
 
 @dataclass(frozen=True, repr=False)
 class SuiteResult:
@@ -41,7 +43,7 @@ class SuiteResult:
     @property
     def rows(self) -> list[BoardRow]:
         """Every row that is there, of baselines and entries."""
-        return read_rows(self.records or self.folder / ROWS)
+        return read_rows(self.records or self.folder / RECORDS)
 
     def to_frame(self) -> "pd.DataFrame":
         """Return the rows as a data frame."""
@@ -49,7 +51,7 @@ class SuiteResult:
 
     def board(self, output: Path | str) -> Path:
         """Build the board of all rows and return its page."""
-        return write_board(find_suite(self.suite), [self.records or self.folder / ROWS], Path(output), self.folder)
+        return write_board(find_suite(self.suite), [self.records or self.folder / RECORDS], Path(output), self.folder)
 
     def __repr__(self) -> str:
         models = len({row.model for row in self.rows})
@@ -148,7 +150,7 @@ def score_entry(
         Whether to show progress on standard error.
     """
     folder = Path(output)
-    place = folder / ROWS if records is None else Path(records)
+    place = folder / RECORDS if records is None else Path(records)
     with progress_bar(progress) as bar:
         rows = rows_of_entry(Path(entry), folder, place, lambda done, whole: bar("scoring", done, whole))
     return SuiteResult(folder, rows[0].suite, tuple(rows), place)

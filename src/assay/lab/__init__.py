@@ -32,13 +32,11 @@ if TYPE_CHECKING:
     from assay.lab.studies.run import tables_of as tables_of
     from assay.lab.studies.study import Study as Study
     from assay.lab.studies.study import study_from as study_from
-    from assay.lab.studies.summary import SeedSummary as SeedSummary
     from assay.lab.studies.summary import summaries as summaries
     from assay.lab.suites.board import SuiteBoard as SuiteBoard
     from assay.lab.suites.entry import score_entry as score_entry
     from assay.lab.suites.matrix import matrix_cells as matrix_cells
     from assay.lab.suites.matrix import matrix_table as matrix_table
-    from assay.lab.suites.rows import ROWS as ROWS
     from assay.lab.suites.rows import BoardRow as BoardRow
     from assay.lab.suites.rows import add_rows as add_rows
     from assay.lab.suites.rows import read_rows as read_rows
