@@ -234,7 +234,7 @@ def test_seeds_are_trained_together(data: Dataset, tmp_path: Path) -> None:
     how = {"epochs": 1, "device": "cpu", "backbone": "mlp"}
     runs = assay.train("cbm", data, tmp_path / "runs", seeds=[0, 3], **how)
     assert [run.folder for run in runs] == [tmp_path / "runs" / "seed0", tmp_path / "runs" / "seed3"]
-    assert [run.about["seed"] for run in runs] == [0, 3] and all(run.is_new for run in runs)
+    assert [run.metadata["seed"] for run in runs] == [0, 3] and all(run.is_new for run in runs)
     assert not any(run.is_new for run in assay.train("cbm", data, tmp_path / "runs", seeds=[0, 3], **how))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, overload
 
 from assay.api.arguments import Data, Say, ignore, open_dataset
 from assay.api.diagnosis import thresholds_of
@@ -58,12 +58,7 @@ def report(
 
 @overload
 def view(
-    *sources: Dataset | Run | Path | str,
-    port: int = 0,
-    allow_remote: bool = False,
-    tasks: Sequence[str] = (),
-    bundle: None = None,
-    wait: Literal[False] = False,
+    *sources: Dataset | Run | Path | str, port: int = 0, allow_remote: bool = False, tasks: Sequence[str] = ()
 ) -> "Viewer": ...
 @overload
 def view(

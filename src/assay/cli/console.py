@@ -127,21 +127,16 @@ def console_for_output() -> "Console":
     return Console(width=None if sys.stdout.isatty() else LOG_WIDTH, emoji=False)
 
 
-def print_paragraphs(texts: Sequence[str]) -> None:
-    """Print sentences as a list: broken between words on a terminal, a line each elsewhere."""
+def print_sentences(texts: Sequence[str], bullet: str = "") -> None:
+    """Print sentences, a line each; on a terminal broken between words, perhaps each with a bullet."""
     import textwrap
 
     width = console_for_output().width if sys.stdout.isatty() else 0
     for text in texts:
-        print_text(textwrap.fill(text, width, initial_indent="- ", subsequent_indent="  ") if width else text)
-
-
-def print_sentences(texts: Sequence[str]) -> None:
-    """Print sentences, a line each; on a terminal broken between words."""
-    import textwrap
-
-    width = console_for_output().width if sys.stdout.isatty() else 0
-    print_text("\n".join(textwrap.fill(text, width) if width else text for text in texts))
+        shown = (
+            textwrap.fill(text, width, initial_indent=bullet, subsequent_indent=" " * len(bullet)) if width else text
+        )
+        print_text(shown)
 
 
 def print_next(steps: Sequence[tuple[str, str]]) -> None:

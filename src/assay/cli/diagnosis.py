@@ -18,7 +18,6 @@ from assay.cli.console import (
     TaskFileOption,
     ThresholdOption,
     print_json,
-    print_paragraphs,
     print_sentences,
     print_table,
     print_text,
@@ -103,7 +102,7 @@ def _print_all(diagnosis: "Diagnosis") -> None:
     from assay.diagnosis import TABLE_HEAD, cells_of
 
     print_text()
-    print_paragraphs(diagnosis.details)
+    print_sentences(diagnosis.details, "- ")
     if diagnosis.reliance:
         print_text()
         head = ["what changes", "kind", "pairs", "the label moves", "it should", "spurious"]

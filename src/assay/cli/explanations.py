@@ -17,7 +17,7 @@ from assay.cli.console import (
     SetOption,
     parse_seeds,
     print_json,
-    print_paragraphs,
+    print_sentences,
     print_table,
     print_text,
     say,
@@ -202,8 +202,10 @@ def _print(found: "Saliency") -> None:
         ]
         print_table(["layers drawn anew", "down to", "maps correlate"], rows)
     if found.completeness is not None:
-        print_paragraphs([f"Completeness: maps miss the changes of log-probabilities by {found.completeness:.1%}."])
-    print_paragraphs(found.text.splitlines())
+        print_sentences(
+            [f"Completeness: maps miss the changes of log-probabilities by {found.completeness:.1%}."], "- "
+        )
+    print_sentences(found.text.splitlines(), "- ")
 
 
 SALIENCY_HEAD = ["maps of", "on", "maps scored", "pointing", "energy", "rank", "chance", "untrained", "energy is"]
