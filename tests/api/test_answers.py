@@ -13,13 +13,13 @@ from assay.base import ConfigError, DataError
 from assay.dataset import Dataset
 from assay.logic import Concept, ConceptSpace, Knowledge, bits
 from tests.predictors import oracle
-from tests.toys import Workspace, written
+from tests.toys import Shelf, written
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Two labels, and concepts of two and three values."""
-    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data", train=8, valid=4, test=6, hard=4)
+    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data", train=8, valid=4, test=6, hard=4)
 
 
 def said(found: Any) -> dict[str, list[int]]:

@@ -8,12 +8,12 @@ from assay.base import ConfigError
 from assay.contracts import Prediction, Predictions
 from assay.dataset import Dataset
 from tests.predictors import predictions
-from tests.toys import Workspace, written
+from tests.toys import Shelf, written
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data", train=8, valid=4, test=12, hard=4)
+    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data", train=8, valid=4, test=12, hard=4)
 
 
 def test_only_what_is_wrong_is_shown_and_said(shelf: Dataset) -> None:

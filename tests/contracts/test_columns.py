@@ -16,10 +16,10 @@ from assay.dataset import Dataset
 from assay.tasks import Column
 from assay.testing import check_task, require
 from assay.worlds import LUCK
-from tests.toys import EMPTY, FAR, Coin, Workspace, written
+from tests.toys import EMPTY, FAR, Coin, Shelf, written
 
 
-class Told(Workspace):
+class Told(Shelf):
     """Boxes on a shelf, told of and not shown."""
 
     name = "told"
@@ -32,7 +32,7 @@ class Told(Workspace):
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data")
+    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data")
 
 
 @pytest.fixture(scope="module")
@@ -40,8 +40,8 @@ def coin(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     return written(Coin(), tmp_path_factory.mktemp("coin") / "data")
 
 
-@pytest.mark.parametrize("task", [Coin, Workspace, Told])
-def test_the_toys_keep_the_laws(task: type[Workspace]) -> None:
+@pytest.mark.parametrize("task", [Coin, Shelf, Told])
+def test_the_toys_keep_the_laws(task: type[Shelf]) -> None:
     require(check_task(task()), task.name)
 
 
@@ -52,7 +52,7 @@ def test_every_column_is_what_the_task_renders(shelf: Dataset) -> None:
     for name in shelf.split_names:
         data = shelf[name]
         for row in range(len(data)):
-            shown = Workspace().render(data.world(row))
+            shown = Shelf().render(data.world(row))
             assert (data.images[row] == shown.image).all() and data.texts[row] == shown.text
             assert (data.instances[row] == shown.instances).all() and data.things[row] == shown.things
             assert (data.depths[row] == shown.depth).all()

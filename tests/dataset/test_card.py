@@ -10,7 +10,7 @@ from assay.contracts import MENDING
 from assay.dataset import Dataset, describe
 from assay.exchange import Annotation, annotate, from_table
 from assay.logic import Constraint, Knowledge, parse
-from tests.toys import Coin, Workspace, written
+from tests.toys import Coin, Shelf, written
 
 
 def card(manifest):
@@ -120,11 +120,11 @@ def test_an_imported_dataset_says_where_it_is_from_and_what_is_not_known(tmp_pat
     assert "Every concept has a value." in card(whole.manifest)
 
 
-@pytest.mark.parametrize("task", [Coin, Workspace])
+@pytest.mark.parametrize("task", [Coin, Shelf])
 def test_an_example_is_told_by_its_columns_and_size(task, tmp_path):
     text = card(written(task(), tmp_path / "data", train=8, valid=2, test=2, hard=0).manifest)
     (shown,) = re.findall(r"\*\*What is an example\?\*\* (.*?), the concepts", text)
     assert shown.startswith(
         "A picture of 3 x 1 pixels (grey)" if task is Coin else "A picture of 16 x 8 pixels (colour)"
     )
-    assert ("a text" in shown) == ("how far away" in shown) == (task is Workspace)
+    assert ("a text" in shown) == ("how far away" in shown) == (task is Shelf)

@@ -10,12 +10,12 @@ from assay.base import DataError, UnknownName
 from assay.dataset import Dataset, SplitData
 from assay.logic import TRUE, Knowledge, bits
 from assay.render import Box, Layout, ObjectBox
-from tests.toys import Coin, Workspace, written
+from tests.toys import Coin, Shelf, written
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
-    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data", train=7, valid=2, test=5, hard=0)
+    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data", train=7, valid=2, test=5, hard=0)
 
 
 KNOWLEDGE = Knowledge.of(bits(["a", "b"]), {"y": "a and b", "z": "a"})
@@ -113,7 +113,7 @@ def test_drawn_labels_are_lawful_by_their_luck(tmp_path):
 
 
 def test_a_dataset_tells_its_splits_and_shows_examples(shelf, tmp_path):
-    none = written(Workspace(), tmp_path / "none", train=3, valid=2, test=3, hard=0, pairs=0)
+    none = written(Shelf(), tmp_path / "none", train=3, valid=2, test=3, hard=0, pairs=0)
     assert "pairs" in shelf and "pairs" not in none and shelf.split_names == ("train", "valid", "test") == tuple(shelf)
     for data, pairs in ((shelf, f"pairs {len(shelf['pairs'])}"), (none, "test 3")):
         assert pairs in repr(data) and "16 x 8, colour" in repr(data) and ", pairs" not in repr(none)

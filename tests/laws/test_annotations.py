@@ -13,7 +13,7 @@ from assay.exchange import Annotation, annotate
 from assay.logic import Concept, ConceptSpace, Constraint, EncoderGroup, Knowledge, bits, evaluate, parse
 from assay.render import Layout, Picture
 from assay.tasks import Task
-from tests.toys import Coin, Workspace, written
+from tests.toys import Coin, Shelf, written
 
 ROWS = 3000
 LIMIT = 0.045
@@ -217,7 +217,7 @@ def test_the_rows_that_are_kept_depend_on_the_seed_and_grow_with_their_number(ma
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory):
-    return written(Workspace(), tmp_path_factory.mktemp("shelf") / "data", train=24, valid=6, test=12, hard=0, pairs=0)
+    return written(Shelf(), tmp_path_factory.mktemp("shelf") / "data", train=24, valid=6, test=12, hard=0, pairs=0)
 
 
 REFUSED = [

@@ -11,13 +11,13 @@ from assay.contracts import Prediction, Predictions
 from assay.reporting import write_report
 from tests.canned import bits, sums
 from tests.reporting.pages import Page, tables
-from tests.toys import Coin, Workspace, written
+from tests.toys import Coin, Shelf, written
 
 DATA = {
     "bits": bits,
     "sums": sums,
     "coin": lambda folder: written(Coin(), folder, train=30, valid=10, test=25),
-    "shelf": lambda folder: written(Workspace(), folder, train=30, valid=8, test=12, hard=6),
+    "shelf": lambda folder: written(Shelf(), folder, train=30, valid=8, test=12, hard=6),
 }
 """Counterfactual pairs; many values; a label that is drawn; texts, boxes and two labels."""
 

@@ -12,7 +12,7 @@ from assay.diagnosis import diagnose
 from assay.logic import NO_RULE, Label
 from assay.metrics import gather_from
 from tests.predictors import oracle, predictions, random_evidence
-from tests.toys import Workspace, written
+from tests.toys import Shelf, written
 
 
 def test_rows_are_found_by_their_number(evenodd):
@@ -60,7 +60,7 @@ def test_what_does_not_belong_together_is_refused(change, message, evenodd):
 
 
 def test_labels_and_concepts_stand_in_the_order_of_the_knowledge(tmp_path):
-    data = written(Workspace(), tmp_path / "data", train=4, test=9)["test"]
+    data = written(Shelf(), tmp_path / "data", train=4, test=9)["test"]
     said = predictions(data, data.labels, data.concepts)
     for gone, kept in (("same", "pile"), ("pile", "same")):
         with pytest.raises(DataError, match=f"say nothing of label '{gone}'; add a column 'label_{gone}'"):

@@ -10,7 +10,7 @@ from assay.base import DataError
 from assay.dataset import Dataset
 from assay.reporting import cases_of
 from tests.predictors import predictions
-from tests.toys import Workspace
+from tests.toys import Shelf
 from tests.toys import written as written_task
 
 
@@ -66,7 +66,7 @@ def test_a_file_needs_its_dataset(mnlogic: Dataset, tmp_path: Path) -> None:
 
 
 def test_a_text_stands_in_for_a_picture_and_the_first_of_two_labels_may_be_wrong_alone(tmp_path: Path) -> None:
-    dataset = written_task(Workspace(), tmp_path / "data", hard=0)
+    dataset = written_task(Shelf(), tmp_path / "data", hard=0)
     test = dataset["test"]
     labels = test.labels.copy()
     labels[5, 1] = 1 - labels[5, 1]

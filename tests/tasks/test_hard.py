@@ -9,7 +9,7 @@ from assay.testing import check_task, require
 from assay.worlds import Quota
 from tests.boundaries import counts
 from tests.conftest import Made
-from tests.toys import Coin, Workspace
+from tests.toys import Coin, Shelf
 
 MNLogic = TASKS["mnlogic"]
 
@@ -21,11 +21,11 @@ class Untested(Coin):
     sizes = {"train": 40, "valid": 10}
 
 
-class Apart(Workspace):
+class Apart(Shelf):
     """Boxes from a pool of their own."""
 
     name = "apart"
-    pools = {**Workspace.pools, "hard": "spare"}
+    pools = {**Shelf.pools, "hard": "spare"}
 
 
 def test_it_comes_last_and_is_as_large_as_test_and_of_its_pool() -> None:

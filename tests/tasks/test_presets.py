@@ -7,14 +7,14 @@ from assay.base import AssayError, UnknownName
 from assay.families import FAMILIES
 from assay.tasks import TASKS, Preset, TaskConfig
 from tests.samples import SAMPLES
-from tests.toys import Workspace
+from tests.toys import Shelf
 
 PRESETS = [name for name in TASKS if isinstance(TASKS.entry(name), Preset)]
 
 
 def shelves():
     registry = type(TASKS)()
-    registry.add("shelf", "boxes", Workspace)
+    registry.add("shelf", "boxes", Shelf)
     registry.preset(
         "shelf-half", "half of them", "shelf", "Half of the boxes.", {"stages": []}, prop_in_distribution=0.5
     )
@@ -24,17 +24,17 @@ def shelves():
 def test_a_preset_changes_defaults_only():
     registry = shelves()
     task = registry["shelf-half"]
-    assert issubclass(task, Workspace) and task is registry["shelf-half"] and task.version == Workspace.version
+    assert issubclass(task, Shelf) and task is registry["shelf-half"] and task.version == Shelf.version
     assert (task.name, task().summary, task.trial) == ("shelf-half", "Half of the boxes.", {"stages": []})
-    assert task().config.prop_in_distribution == 0.5 and Workspace().config.prop_in_distribution == 1.0
-    assert list(task().config.model_dump()) == list(Workspace().config.model_dump())
+    assert task().config.prop_in_distribution == 0.5 and Shelf().config.prop_in_distribution == 1.0
+    assert list(task().config.model_dump()) == list(Shelf().config.model_dump())
     assert task(prop_in_distribution=0.9).config.prop_in_distribution == 0.9
     with pytest.raises(AssayError, match="prop_in_distribution: Input should be less than or equal to 1"):
         task(prop_in_distribution=2)
 
 
 def test_a_preset_may_take_away_what_its_base_has_and_keeps_what_it_does_not_change():
-    class Shy(Workspace):
+    class Shy(Shelf):
         """Boxes that no recipe shows."""
 
         name, seconds, trial = "shy", 3.0, {"per_type": 1}

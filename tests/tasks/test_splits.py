@@ -8,7 +8,7 @@ from assay.base import ConfigError, Settings, UnknownName
 from assay.logic import Concept, ConceptSpace, bits, digits
 from assay.tasks import TASKS, TaskConfig, combinations, resize_splits
 from assay.worlds import Quota, Split
-from tests.toys import Coin, Workspace
+from tests.toys import Coin, Shelf
 
 
 class Held(Coin):
@@ -64,7 +64,7 @@ def test_stages_share_the_examples_of_a_split():
 
 
 def test_truths_are_balanced_by_label_and_numbers_by_world_unless_asked_otherwise():
-    assert Coin().balance == Workspace().balance == TASKS["mnadd"](balance="label").balance == "label"
+    assert Coin().balance == Shelf().balance == TASKS["mnadd"](balance="label").balance == "label"
     assert TASKS["mnadd"]().balance == Coin(balance="world").balance == "world"
 
 

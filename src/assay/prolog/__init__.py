@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from assay.prolog.ilp_files import read_clauses as read_clauses
     from assay.prolog.lift import formula_of as formula_of
     from assay.prolog.lift import merge_pairs as merge_pairs
+    from assay.prolog.oracles import OracleRunner as OracleRunner
     from assay.prolog.oracles import Worlds as Worlds
     from assay.prolog.oracles import label as label
     from assay.prolog.oracles import oracle as oracle

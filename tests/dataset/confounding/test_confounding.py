@@ -13,7 +13,7 @@ from assay.exchange import confound_dataset
 from assay.render import Picture, mark_picture
 from assay.tasks import TASKS, Task
 from tests.conftest import write
-from tests.toys import Workspace, written
+from tests.toys import Shelf, written
 
 WATERMARK = {"what": "watermark", "with": "y"}
 
@@ -95,7 +95,7 @@ def test_planting_marks_in_data_that_is_there_gives_the_same_as_making_it_so(tmp
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     """Boxes with maps and texts, beside which worlds were changed."""
     folder = tmp_path_factory.mktemp("shelf") / "data"
-    return written(Workspace(), folder, train=12, valid=0, test=9, hard=0, pairs=6)
+    return written(Shelf(), folder, train=12, valid=0, test=9, hard=0, pairs=6)
 
 
 def test_marks_are_planted_in_every_row_of_pictures_that_are_there(shelf: Dataset, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_what_cannot_be_planted_in_data_that_is_there_is_refused(shelf: Dataset,
     texts = write(
         tmp_path / "texts", "robots", preset="text", image=False, splits={"train": 4, "valid": 0, "test": 4, "hard": 0}
     )
-    untested = written(Workspace(), tmp_path / "untested", train=3, valid=2, test=0, hard=0, pairs=0)
+    untested = written(Shelf(), tmp_path / "untested", train=3, valid=2, test=0, hard=0, pairs=0)
     same = {"with": "same"}
     for data, listed, fault in (
         (shelf, [confounder(what="one == two", **same)], "needs worlds to be drawn anew"),
