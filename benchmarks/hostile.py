@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from assay.api import Run
+from assay.api import Run, show
 from assay.auditing import Audit, audit, audited_dataset
 from assay.contracts import BottleneckModel, Manifest, Prediction, Predictions, rule_head, to_json
 from assay.counting import count_shortcuts
@@ -223,6 +223,7 @@ class Pages:
             "AcquisitionCurve": self.mending(),
             "Viewer": Viewer(self.names[24], None, None),  # type: ignore[arg-type]
             "Run": self.run(dataset),
+            "Facts": show(dataset.folder),
             "InterventionResult": self.intervention(),
         }
         return {**shown, "ReadingCount": count_shortcuts(dataset.knowledge)} if self.with_rule else shown

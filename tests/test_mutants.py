@@ -113,7 +113,7 @@ def test_a_draw_is_repeated_by_its_seed_and_spread_over_functions():
     assert drawn == planted.draw("worlds", "", 30, seed=4) != planted.draw("worlds", "", 30, seed=5)
     places = [(fault.file, fault.mutation.function) for fault in drawn]
     assert len(drawn) == 30 and max(places.count(place) for place in places) <= planted.FUNCTION_LIMIT
-    assert {fault.file for fault in planted.draw("worlds", "split", 9, seed=0)} == {"worlds/split.py"}
+    assert {fault.file for fault in planted.draw("worlds", "hard", 9, seed=0)} == {"worlds/hard.py"}
 
 
 def test_a_planted_fault_is_caught_by_a_test_that_reaches_it_and_by_no_other():
@@ -145,7 +145,7 @@ def test_written_faults_are_those_in_functions_of_the_folder(tmp_path):
 
 
 def test_survivors_of_a_draw_are_read_back(tmp_path):
-    fault = planted.draw("worlds", "split", 1, seed=0)[0]
+    fault = planted.draw("worlds", "hard", 1, seed=0)[0]
     row = {"file": fault.file, **vars(fault.mutation)}
     lines = [json.dumps({"outcome": outcome, **row}) for outcome in ("caught", "survived", "does not fit", "endless")]
     (tmp_path / "draw.jsonl").write_text("\n".join(lines))
@@ -155,6 +155,6 @@ def test_survivors_of_a_draw_are_read_back(tmp_path):
 def test_the_quickest_test_of_a_line_comes_first_and_new_tests_are_known_by_name():
     reach = Reach({"a.py": {"3": ["slow", "quick"]}}, {"slow": 2.0, "quick": 0.1})
     assert reach.tests("a.py", 3) == ["quick", "slow"] and reach.tests("a.py", 4) == []
-    fault = planted.draw("worlds", "split", 1, seed=0)[0]
-    assert planted.NewTest("t", "from assay.worlds.world import Split", "").may_reach(fault)
+    fault = planted.draw("worlds", "hard", 1, seed=0)[0]
+    assert planted.NewTest("t", "from assay.worlds.hard import Quota", "").may_reach(fault)
     assert not planted.NewTest("t", "from assay.worlds.world import World", "assert 1").may_reach(fault)

@@ -63,7 +63,7 @@ def test_runs_entries_and_rows_are_not_read_through_links(tmp_path: Path) -> Non
     for name in ("run.json", "entry.yaml", "predictions", "mine.parquet"):
         (tmp_path / "inside" / name).symlink_to(tmp_path / "outside" / name)
         folder = RunFolder(tmp_path / "inside")
-        for read in (folder.about, folder.claim, lambda: score_entry(tmp_path / "inside", tmp_path, tmp_path / "rows"),
+        for read in (folder.metadata, folder.claim, lambda: score_entry(tmp_path / "inside", tmp_path, tmp_path / "rows"),
                      lambda: read_rows(tmp_path / "inside")):  # fmt: skip
             with pytest.raises(DataError, match=f"^'{name}' in .* is a link that leads out of that folder"):
                 read()

@@ -51,8 +51,10 @@ if TYPE_CHECKING:
     from assay.base.errors import UnknownName as UnknownName
     from assay.base.errors import cut as cut
     from assay.base.errors import suggestion as suggestion
+    from assay.base.files import copy_folder as copy_folder
     from assay.base.files import locked as locked
     from assay.base.files import open_atomically as open_atomically
+    from assay.base.files import open_new as open_new
     from assay.base.files import private_folder as private_folder
     from assay.base.files import refuse_links as refuse_links
     from assay.base.files import remove_leftovers as remove_leftovers
@@ -67,6 +69,7 @@ if TYPE_CHECKING:
     from assay.base.markup import code_text as code_text
     from assay.base.markup import escape_text as escape_text
     from assay.base.markup import html_lines as html_lines
+    from assay.base.markup import html_link as html_link
     from assay.base.markup import html_table as html_table
     from assay.base.markup import html_text as html_text
     from assay.base.markup import join_first as join_first

@@ -107,10 +107,15 @@ def write_new(path: Path, data: bytes) -> None:
     """Write a file that must be new, in a folder that only this process uses, such as a temporary one."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with os.fdopen(os.open(path, NEW, 0o666), "wb") as handle:
+        with open_new(path) as handle:
             handle.write(data)
     except OSError as error:
         raise DataError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+
+
+def open_new(path: Path) -> BinaryIO:
+    """Open a file for writing that must be new."""
+    return os.fdopen(os.open(path, NEW, 0o666), "wb")
 
 
 def _new_file(path: Path) -> tuple[Path, int]:
@@ -168,6 +173,15 @@ def write_folder(folder: Path, may_be_same: Callable[[Path], bool] = lambda fold
 def _is_taken(folder: Path, may_be_same: Callable[[Path], bool]) -> bool:
     """Return whether there is a folder that is not empty and may be the one that is to be written."""
     return folder.is_dir() and any(folder.iterdir()) and may_be_same(folder)
+
+
+def copy_folder(source: Path, half: Path) -> None:
+    """Copy a folder, out of which no link leads, into one that `write_folder` gave."""
+    refuse_links(source)
+    try:
+        shutil.copytree(source, half, dirs_exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot copy {str(source)!r}: {error.strerror or error}") from None
 
 
 def private_folder(path: Path) -> Path:

@@ -46,6 +46,13 @@ def html_lines(text: str) -> str:
     return f"<pre>{html.escape(text)}</pre>"
 
 
+def html_link(address: str, note: str = "") -> str:
+    """Return a link that opens beside the notebook, with a note after it; an address that is none is text."""
+    shown = html.escape(address)
+    link = f'<a href="{shown}" target="_blank" rel="noopener">{shown}</a>' if safe_link(address) else shown
+    return f"{link} {html.escape(note)}".rstrip()
+
+
 def safe_link(address: str) -> str:
     """Return an address that a page may link to: of http or https, or relative; else an empty text.
 

@@ -7,7 +7,6 @@ be processes, or machines that share the folder.
 
 import hashlib
 import json
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -26,8 +25,8 @@ from assay.base import (
     RunFailed,
     Settings,
     UnknownName,
+    copy_folder,
     load_files,
-    refuse_links,
     validate,
     write_atomically,
     write_folder,
@@ -237,20 +236,11 @@ def progress_of(step: Step, output: Path) -> tuple[int, int]:
     return int(done), int(whole)
 
 
-def _copy_folder(source: Path, half: Path) -> None:
-    """Copy a folder, out of which no link leads, into one that `write_folder` gave."""
-    refuse_links(source)
-    try:
-        shutil.copytree(source, half, dirs_exist_ok=True)
-    except OSError as error:
-        raise DataError(f"cannot copy {str(source)!r}: {error.strerror or error}") from None
-
-
 def _make(step: DataStep, folder: Path, workers: int, pool: Pool | None, report: Report) -> None:
     if step.recipe is None:
         Dataset.open(step.source)
         with write_folder(folder) as half:
-            _copy_folder(Path(step.source), half)
+            copy_folder(Path(step.source), half)
         return
     rows = sum(split.size for split in step.recipe.splits)
     done = 0

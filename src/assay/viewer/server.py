@@ -1,6 +1,5 @@
 """Serves the viewer on the loopback address: until Ctrl-C, or beside other work for notebooks."""
 
-import html
 import os
 import socket
 import sys
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 
 import uvicorn
 
-from assay.base import ConfigError, RunFailed
+from assay.base import ConfigError, RunFailed, html_link
 from assay.viewer.access import new_token
 from assay.viewer.app import create_app
 from assay.viewer.state import State
@@ -40,8 +39,7 @@ class Viewer:
         return f"Viewer({self.url})"
 
     def _repr_html_(self) -> str:
-        shown = html.escape(self.url)
-        return f'<a href="{shown}" target="_blank" rel="noopener">{shown}</a> (stop() ends it)'
+        return html_link(self.url, "(stop() ends it)")
 
 
 def serve(state: State, port: int, say: Callable[[str], None], browse: bool) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from assay.base import Array, AssayError, start_program, write_new
+from assay.base import Array, AssayError, open_new, start_program
 from assay.logic import evaluate
 from assay.models.symbolic.examples import LabelExamples
 from assay.models.symbolic.ilp.clauses import IlpClause, clauses_of, program_formula
@@ -31,8 +31,7 @@ def run_for(
 ) -> ProcessResult:
     """Run a program in a folder; when the time is up, it and all that it started are killed, and what it wrote kept."""
     log, start = folder / "output.txt", time.monotonic()
-    write_new(log, b"")
-    with log.open("wb") as file:
+    with open_new(log) as file:
         how = {"stdin": subprocess.DEVNULL, "stdout": file, "stderr": subprocess.STDOUT, "cwd": folder}
         with start_program(command, **how, env={**os.environ, **(environment or {})}) as process:
             try:
