@@ -3,6 +3,8 @@
 Faults are drawn and planted by `benchmarks.planted`. Which lines each probe reaches is noted once, under `out/house`.
 What is judged is kept after each fault, so that a run that was stopped goes on. What runs while modules are imported,
 and what numba compiles, cannot be planted, and what worker processes run is not planted.
+`benchmarks/records/house/mutants-of-0e228029.json` is the first draw, of the commit in its name, as far as it is
+judged: copied to `mutants.json` in a clone of that commit, `mutants` goes on with it.
 """
 
 import json
