@@ -36,6 +36,14 @@ def test_programs_are_counted_by_themselves():
     assert 150 < found.programs_mb < 600
 
 
+@linux
+def test_a_program_that_ran_before_is_not_counted():
+    with subprocess.Popen([sys.executable, "-c", "print(1, flush=True); input()"], stdin=-1, stdout=-1) as program:
+        program.stdout.readline()
+        assert measure_usage(lambda: time.sleep(0.2)).programs_mb == 0
+        program.stdin.close()
+
+
 def test_time_is_that_of_the_work():
     assert 0.2 <= measure_usage(lambda: time.sleep(0.2)).seconds < 5
 

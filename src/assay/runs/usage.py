@@ -27,8 +27,8 @@ class Usage:
 def measure_usage(work: Callable[[], object]) -> Usage:
     """Do some work and return what it took."""
     began, known = time.perf_counter(), _reset_peak()
-    peaks, done = [0.0], threading.Event()
-    watcher = threading.Thread(target=_watch_programs, args=(peaks, done), daemon=True)
+    peaks, done, before = [0.0], threading.Event(), set(_descendants(os.getpid()))
+    watcher = threading.Thread(target=_watch_programs, args=(peaks, done, before), daemon=True)
     watcher.start()
     try:
         work()
@@ -58,9 +58,9 @@ def _reset_peak() -> bool:
     return True
 
 
-def _watch_programs(peaks: list[float], done: threading.Event) -> None:
+def _watch_programs(peaks: list[float], done: threading.Event, before: set[int]) -> None:
     while not done.wait(PAUSE):
-        peaks += [peak_memory(process) or 0.0 for process in _descendants(os.getpid())]
+        peaks += [peak_memory(process) or 0.0 for process in set(_descendants(os.getpid())) - before]
 
 
 def _descendants(process: int) -> Iterator[int]:
